@@ -13,6 +13,7 @@ const ENTRIES = [
   'graphs/schemas/source-entry',
   'log/sqlite/reader-entry',
   'past/reexecution/child-entry',
+  'past/reexecution/closed-entry',
   'projections/projection',
   'worker/lifeline',
   'worker/main',

@@ -107,7 +107,8 @@ async function replayStores(
     const loaded = loadConfig({ config }, host.env, host.cwd);
     enterProject(loaded, host.env);
     const { runReexecution } = await import('../past/reexecution/command.ts');
-    return runReexecution(logs, options, { graphs: loaded.graphs, print: host.print });
+    const { graphs, runTimeoutMs: timeoutMs } = loaded;
+    return runReexecution(logs, options, { graphs, timeoutMs, print: host.print });
   }
   const { runReplay } = await import('../past/tell/command.ts');
   let code = EXIT_OK;

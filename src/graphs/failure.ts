@@ -59,6 +59,13 @@ function toNamed(thrown: unknown): Extract<RunEnd, { kind: 'error' }> {
   };
 }
 
+/** The error of a run whose code ends its process. */
+export function exitError(code: number | string | null | undefined): Error {
+  const error = new Error(`The graph called process.exit(${code ?? ''})`);
+  error.name = 'ProcessExit';
+  return error;
+}
+
 /** Formats a thrown value as `<name>: <message>`. */
 export function toWords(thrown: unknown): string {
   const { error, message } = toNamed(thrown);

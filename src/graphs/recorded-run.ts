@@ -13,7 +13,7 @@ import { keptEnvironment } from '../recording/environment.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks } from '../recording/masks.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
-import { nameOutside } from '../recording/outside.ts';
+import { watchOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { StartPart } from '../recording/parts.ts';
 import { interceptRandomness } from '../recording/randomness.ts';
@@ -43,6 +43,7 @@ export function observeGraphCode(): void {
   interceptClock();
   interceptRandomness();
   interceptFetch();
+  watchOutside();
 }
 
 export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
@@ -63,7 +64,6 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     versions: versionsFor(file),
   });
   observeGraphCode();
-  nameOutside();
   interceptNodeHttp();
   return {
     session: recorder,

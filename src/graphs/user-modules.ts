@@ -1,6 +1,7 @@
 /** Imports modules of user projects: graphs, auth handlers, applications, embedding functions. */
 import { pathToFileURL } from 'node:url';
 import { publishSdkLogger } from './sdk-logger.ts';
+import { loadCompiler } from './modules/compiler.ts';
 import { explainSyntaxError, registerModuleHooks, specifierFrom } from './modules/hooks.ts';
 
 /**
@@ -9,6 +10,7 @@ import { explainSyntaxError, registerModuleHooks, specifierFrom } from './module
  */
 export async function importUserModule(file: string): Promise<Record<string, unknown>> {
   publishSdkLogger();
+  await loadCompiler();
   registerModuleHooks();
   let namespace: Record<string, unknown>;
   try {
@@ -23,6 +25,7 @@ export async function importUserModule(file: string): Promise<Record<string, unk
 
 /** Imports `specifier` as resolved from `file`, so the result is the module instance that the file uses. */
 export async function importFrom(file: string, specifier: string): Promise<Record<string, unknown>> {
+  await loadCompiler();
   registerModuleHooks();
   return (await import(specifierFrom(pathToFileURL(file), specifier))) as Record<string, unknown>;
 }

@@ -20,12 +20,20 @@ export interface OwnProcess {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Returns the command that runs a module of this program; `heapMb` limits V8's old space, in MiB; `env`: its other variables. */
-export function ownProcess(module: string, heapMb: number, env: NodeJS.ProcessEnv): OwnProcess {
-  const limit = `--max-old-space-size=${heapMb}`;
+/**
+ * Returns the command that runs a module of this program; `heapMb` limits V8's old space, in MiB; `env`: its other
+ * variables; `more`: options of Node without spaces.
+ */
+export function ownProcess(
+  module: string,
+  heapMb: number,
+  env: NodeJS.ProcessEnv,
+  more: readonly string[] = [],
+): OwnProcess {
+  const limits = [`--max-old-space-size=${heapMb}`, ...more];
   const script = fileURLToPath(ownModule(module));
   const command = process.execPath;
-  if (!isSea()) return { command, args: [limit, script], env: {} };
+  if (!isSea()) return { command, args: [...limits, script], env: {} };
   // The single executable accepts no Node options as arguments; scripts/binary/entry.cjs reads these variables.
   const { NODE_OPTIONS = '', PATH = '' } = env;
   const { REWOUND_NODE_BIN = '' } = process.env;
@@ -35,7 +43,7 @@ export function ownProcess(module: string, heapMb: number, env: NodeJS.ProcessEn
     env: {
       REWOUND_RUN_AS_NODE: '1',
       REWOUND_NODE_OPTIONS: NODE_OPTIONS,
-      NODE_OPTIONS: `${NODE_OPTIONS} ${limit}`,
+      NODE_OPTIONS: [NODE_OPTIONS, ...limits].join(' '),
       PATH: [REWOUND_NODE_BIN, PATH].filter((part) => part !== '').join(delimiter),
     },
   };

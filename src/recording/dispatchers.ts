@@ -2,6 +2,7 @@
  * Intercepts `fetch` and undici: wraps the dispatchers that Node and npm's undici share under global symbols. Handlers
  * exist in two forms, of undici up to 7 (`onHeaders`, `onData`) and of later versions (`onResponseStart`, …).
  */
+import { noteAsked } from './asked.ts';
 import type { RecordedAnswer, RecordedFailure } from './parts.ts';
 import {
   currentSession,
@@ -60,11 +61,14 @@ export function interceptFetch(): void {
 function wrap(inner: Dispatcher): Dispatcher {
   const dispatch = (options: Options, handler: Handler): boolean => {
     const session = currentSession();
-    if (session === undefined || isInTransport() || options.upgrade || options.method === 'CONNECT')
+    if (isInTransport() || options.upgrade || options.method === 'CONNECT')
       return inner.dispatch(options, handler);
+    const url = new URL(options.path, options.origin).href;
+    noteAsked(options.method, url);
+    if (session === undefined) return inner.dispatch(options, handler);
     const request = {
       method: options.method,
-      url: new URL(options.path, options.origin).href,
+      url,
       contentType: headerOf(options.headers, 'content-type'),
       contentEncoding: headerOf(options.headers, 'content-encoding'),
     };

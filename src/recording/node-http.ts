@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
+import { noteAsked } from './asked.ts';
 import type { RecordedAnswer } from './parts.ts';
 import { chunksOf, fromFailure, toFailure } from './dispatchers.ts';
 import {
@@ -32,8 +33,10 @@ export function interceptNodeHttp(): void {
   const { addRequest } = agent;
   agent.addRequest = function (request, ...rest) {
     const session = currentSession();
-    if (session === undefined || isInTransport()) return addRequest.call(this, request, ...rest);
+    if (isInTransport()) return addRequest.call(this, request, ...rest);
     const outgoing = describe(request);
+    noteAsked(outgoing.method, outgoing.url);
+    if (session === undefined) return addRequest.call(this, request, ...rest);
     const inContext = AsyncLocalStorage.snapshot();
     listenInContext(request, inContext);
     request.prependOnceListener('response', (response) => listenInContext(response, inContext));

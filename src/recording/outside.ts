@@ -1,50 +1,49 @@
 /**
- * Sockets and child processes that graph code opens itself are not recorded: a recording names them, and re-execution
- * refuses them.
+ * What reaches outside of a run is not recorded: a recording names it, and a re-execution refuses it. Both ask at each call
+ * whose session the code belongs to.
  */
-import childProcess from 'node:child_process';
-import { subscribe } from 'node:diagnostics_channel';
 import { syncBuiltinESMExports } from 'node:module';
-import net from 'node:net';
 import { currentSession, isInTransport } from './session.ts';
+import { waysOut, type NameOf, type Way } from './ways.ts';
 
-let isNaming = false;
+let isWatched = false;
 
-/** Names the sockets and child processes of recorded runs. */
-export function nameOutside(): void {
-  if (isNaming) return;
-  isNaming = true;
-  const note = (what: string): void => {
-    const session = currentSession();
-    if (session?.mode === 'record' && !isInTransport()) session.unrecorded(what);
-  };
-  subscribe('net.client.socket', () => note('a socket'));
-  subscribe('child_process', () => note('a child process'));
+/** Call it before graph code loads, which may keep these functions. */
+export function watchOutside(): void {
+  if (isWatched) return;
+  isWatched = true;
+  for (const way of waysOut()) for (const name of way.names) watch(way, name);
+  syncBuiltinESMExports();
 }
 
-/** Closes network and child processes for re-executed runs. For the process of a re-execution only. */
-let isClosed = false;
+function watch({ owner, nameOf, isAsync = false }: Way, name: string): void {
+  const functions = owner as Record<string, unknown>;
+  const original = functions[name];
+  // Another version of Node may lack it.
+  if (typeof original !== 'function') return;
+  const watched: object = new Proxy(original, {
+    apply(target, self, args: unknown[]): unknown {
+      try {
+        check(nameOf, args, self);
+      } catch (error) {
+        if (isAsync) return Promise.reject(error as Error);
+        throw error;
+      }
+      return Reflect.apply(target, self, args);
+    },
+    construct(target, args: unknown[], newTarget): object {
+      check(nameOf, args);
+      return Reflect.construct(target, args, newTarget === watched ? target : newTarget) as object;
+    },
+  });
+  functions[name] = watched;
+}
 
-export function closeOutside(): void {
-  if (isClosed) return;
-  isClosed = true;
-  const check = (what: string): void => {
-    const session = currentSession();
-    if (session?.mode === 'replay' && !isInTransport()) session.closed(what);
-  };
-  const socket = net.Socket.prototype as unknown as Record<'connect', (...args: unknown[]) => unknown>;
-  const { connect } = socket;
-  socket.connect = function (...args) {
-    check('a socket');
-    return connect.apply(this, args);
-  };
-  const functions = childProcess as unknown as Record<string, (...args: unknown[]) => unknown>;
-  for (const name of ['spawn', 'fork', 'exec', 'execFile', 'spawnSync', 'execSync', 'execFileSync']) {
-    const original = functions[name]!;
-    functions[name] = (...args) => {
-      check(`a child process (${name})`);
-      return original(...args);
-    };
-  }
-  syncBuiltinESMExports();
+function check(nameOf: NameOf, args: readonly unknown[], self?: unknown): void {
+  const session = currentSession();
+  if (session === undefined || (session.mode === 'record' && isInTransport())) return;
+  const what = nameOf(args, self);
+  if (what === undefined) return;
+  if (session.mode === 'replay') session.closed(what);
+  else session.unrecorded(what);
 }

@@ -104,7 +104,7 @@ export interface StorePart {
   readonly answers: Json;
 }
 
-/** Graph code used something that is not recorded, such as a socket of its own or a child process. */
+/** Graph code used something that is not recorded, such as a socket of its own, a child process or a file. */
 export interface UnrecordedPart {
   readonly kind: 'unrecorded';
   readonly attempt: number;
@@ -120,6 +120,13 @@ export interface ClockPart {
   readonly lists: readonly (readonly [task: TaskKey, clock: ClockKind, runs: readonly number[]])[];
 }
 
+/** What the worker asked in other runs, before the attempt or beside it: hashes of methods and addresses (asked.ts). */
+export interface AskedPart {
+  readonly kind: 'asked';
+  readonly attempt: number;
+  readonly hashes: readonly string[];
+}
+
 /** The recording reached its size limit: later exchanges are missing. */
 export interface CutPart {
   readonly kind: 'cut';
@@ -128,7 +135,7 @@ export interface CutPart {
 }
 
 export type RecordingPart =
-  StartPart | LoadedPart | ExchangePart | StorePart | ClockPart | UnrecordedPart | CutPart;
+  StartPart | LoadedPart | ExchangePart | StorePart | ClockPart | UnrecordedPart | AskedPart | CutPart;
 
 /**
  * Compressed bytes of a part: the length of its head, the head as JSON, then the bodies of request and answer as they

@@ -19,7 +19,9 @@ import { openReadings } from './readings.ts';
 import { openAgreement, type Agreement } from './agreement.ts';
 import { NO_MASKS, openMasks, type Masks } from './masks.ts';
 import { agreeWithoutIds, digestOf, textOf, toRecordedRequest, withoutIds } from './request.ts';
-import { openTaskKeys, type Reply, type ReplaySession } from './session.ts';
+import { insideSession, openTaskKeys, type Reply, type ReplaySession } from './session.ts';
+import { hashOfAddress } from './asked.ts';
+import { isTracing } from './tracing.ts';
 
 /** The run asked for something that its recording does not have. */
 export interface RequestDifference {
@@ -44,7 +46,7 @@ export interface PlayerOptions {
   readonly onDifference: (difference: RequestDifference) => void;
   /** The item store was asked for something that the recording does not have. `recorded`: the next batch that it has. */
   readonly onStore: (task: TaskKey, recorded: Json | undefined, found: Json) => void;
-  /** Graph code wanted a socket or a child process. */
+  /** Graph code was refused what reaches outside of its run. */
   readonly onClosed: (what: string, task: TaskKey) => void;
 }
 
@@ -61,6 +63,8 @@ export interface Player extends ReplaySession {
   readonly cut: CutPart | undefined;
   /** Loads graph code: its readings and draws are not those of the run. */
   load<T>(work: () => Promise<T>): Promise<T>;
+  /** The recorded worker asked this in another run, and not in the run. */
+  wasAskedBefore(request: RecordedRequest): boolean;
   /** The recorded read of a checkpoint; undefined when there was none. */
   loaded(ns: string, asked: string | undefined): LoadedPart | undefined;
   /** The recorded answers of a batch of the item store. Throws when there are none. */
@@ -70,7 +74,7 @@ export interface Player extends ReplaySession {
 }
 
 /** Task key of code that runs while modules load. */
-const LOADING = 'loading';
+export const LOADING = 'loading';
 
 export class NoAnswer extends Error {
   override readonly name = 'NoRecordedAnswer';
@@ -93,6 +97,30 @@ export function openPlayer(options: PlayerOptions): Player {
   const read = openReadings(of('clock'), start?.at ?? options.realNow(), options.realNow);
   let isLoading = false;
 
+  /** Requests outside of tasks to services that the recording knows from there, such as tracing, are no part of the run. */
+  const isAside = ({ url }: RecordedRequest): boolean =>
+    isTracing(url) ||
+    exchanges.some(({ task, request }) => task === '' && new URL(request.url).origin === new URL(url).origin);
+
+  function refuse(given: string, task: TaskKey): never {
+    const what = masks.text(given);
+    options.onClosed(what, task);
+    throw new NoAnswer(`${what} is not recorded, and a re-execution reaches nothing outside`);
+  }
+
+  /** Whatever modules begin while they load is refused later, too. */
+  const ofModules: Pick<ReplaySession, 'closed' | 'reply'> = {
+    closed(what) {
+      if (!options.live) refuse(what, LOADING);
+    },
+    reply(request, body) {
+      if (options.live) return { kind: 'live' };
+      if (isTracing(request.url)) throw new NoAnswer('no tracing');
+      const { method, url } = toRecordedRequest({ ...request, body }, masks);
+      return refuse(`a request (${method} ${url})`, LOADING);
+    },
+  };
+
   const player: Player = {
     mode: 'replay',
     configOf: undefined,
@@ -105,7 +133,7 @@ export function openPlayer(options: PlayerOptions): Player {
     async load(work) {
       isLoading = true;
       try {
-        return await work();
+        return await insideSession({ ...player, ...ofModules }, work);
       } finally {
         isLoading = false;
       }
@@ -125,18 +153,23 @@ export function openPlayer(options: PlayerOptions): Player {
       const exchange = left[taken];
       if (exchange === undefined) {
         if (options.live) return { kind: 'live' };
-        // Requests outside of tasks, such as those of tracing, are no part of the run.
         if (task !== '') options.onDifference({ task, found, ...(left[0] && { recorded: left[0].request }) });
+        else if (!isAside(found)) options.onClosed(`a request (${found.method} ${found.url})`, task);
         throw new NoAnswer(`the recording has no answer for ${found.method} ${found.url}`);
       }
       left.splice(taken, 1);
       return toReply(exchange, options.answers.get(exchanges.indexOf(exchange) + 1));
     },
     closed(what) {
-      const task = currentTask();
-      if (options.live) return;
-      options.onClosed(what, task);
-      throw new NoAnswer(`${what} is not recorded, and the network is closed`);
+      if (!options.live) refuse(what, currentTask());
+    },
+    wasAskedBefore(request) {
+      const hash = ({ method, url }: RecordedRequest): string => hashOfAddress(method, url);
+      const wanted = hash(request);
+      return (
+        of('asked').some(({ hashes }) => hashes.includes(wanted)) &&
+        !exchanges.some((each) => hash(each.request) === wanted)
+      );
     },
     loaded: (ns, asked) => of('loaded').find((each) => each.ns === ns && each.asked === asked),
     stored(requests) {

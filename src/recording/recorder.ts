@@ -11,6 +11,8 @@ import type { Masks } from './masks.ts';
 import { digestOf, toRecordedRequest } from './request.ts';
 import { openReadingLog, MAX_READINGS } from './readings.ts';
 import { openTaskKeys, type RecordingSession } from './session.ts';
+import { askedByOthers, hashOfAddress } from './asked.ts';
+import { isTracing } from './tracing.ts';
 
 export interface RecorderOptions {
   readonly attempt: number;
@@ -29,6 +31,9 @@ export interface Recorder extends RecordingSession {
   end(): void;
 }
 
+/** One is enough for a verdict: more are for people who read it. */
+const MAX_NAMED = 100;
+
 export function openRecorder(options: RecorderOptions): Recorder {
   const { attempt, masks, now, maxBytes } = options;
   let bytes = 0;
@@ -36,6 +41,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
   let pending = 0;
   let isCut = false;
   const open = new Set<() => void>();
+  const own = new Set<string>();
+  const named = new Set<string>();
   const keyOf = openTaskKeys();
   const randomFor = openRandoms(options.seed);
   const readings = openReadingLog((task) =>
@@ -74,6 +81,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
     },
     open(request) {
       if (isCut || isTracing(request.url)) return undefined;
+      own.add(hashOfAddress(request.method, request.url));
       const task = currentTask();
       const at = now();
       const sent: Uint8Array[] = [];
@@ -134,11 +142,18 @@ export function openRecorder(options: RecorderOptions): Recorder {
       });
     },
     unrecorded(what) {
-      add({ kind: 'unrecorded', attempt, task: currentTask(), what: masks.text(what) });
+      const task = currentTask();
+      const part = { kind: 'unrecorded', attempt, task, what: masks.text(what) } as const;
+      const key = `${task}\n${part.what}`;
+      if (named.size >= MAX_NAMED || named.has(key)) return;
+      named.add(key);
+      add(part);
     },
     end() {
       for (const unfinished of open) unfinished();
       addReadings();
+      const hashes = askedByOthers(own);
+      if (hashes.length > 0) add({ kind: 'asked', attempt, hashes });
     },
   };
   return recorder;
@@ -149,17 +164,3 @@ const BROKEN_OFF = { name: 'Error', message: 'the answer was not read to its end
 
 /** Bytes in memory per byte of the limit: answers compress well. */
 const MAX_HELD_FACTOR = 8;
-
-const TRACING_VARIABLES = ['LANGSMITH_ENDPOINT', 'LANGCHAIN_ENDPOINT', 'LANGCHAIN_BASE_URL'];
-
-/** True for requests to the tracing service of the graph library. */
-function isTracing(url: string): boolean {
-  const { hostname, origin } = new URL(url);
-  return (
-    /(^|\.)smith\.langchain\.com$/.test(hostname) ||
-    TRACING_VARIABLES.some((name) => {
-      const value = process.env[name];
-      return value !== undefined && URL.canParse(value) && new URL(value).origin === origin;
-    })
-  );
-}

@@ -47,7 +47,7 @@ export interface RecordingSession extends Shared {
 export interface ReplaySession extends Shared {
   readonly mode: 'replay';
   reply(request: OutgoingRequest, body: Uint8Array): Reply;
-  /** Called before graph code opens a socket or child process; throws unless that is allowed. */
+  /** Called before code reaches outside of its run; throws unless that is allowed. */
   closed(what: string): void;
 }
 
@@ -56,7 +56,15 @@ export type Session = RecordingSession | ReplaySession;
 const sessions = new AsyncLocalStorage<Session>();
 const transport = new AsyncLocalStorage<'fetch' | 'socket'>();
 
-export const currentSession = (): Session | undefined => sessions.getStore();
+/** The session of code that lost its asynchronous context, or never had one. */
+let ofProcess: Session | undefined;
+
+/** All code of the process belongs to the session, unless it has one of its own: in the process of a re-execution. */
+export function setProcessSession(session: Session): void {
+  ofProcess = session;
+}
+
+export const currentSession = (): Session | undefined => sessions.getStore() ?? ofProcess;
 export const insideSession = <T>(session: Session, work: () => T): T => sessions.run(session, work);
 
 /** Marks the sockets that `work` opens as those of a request that a session knows. */
@@ -66,7 +74,10 @@ export const isInTransport = (): boolean => transport.getStore() === 'socket';
 /** Marks what `fetch` does itself before its request reaches a dispatcher. */
 export const inFetch = <T>(work: () => T): T => transport.run('fetch', work);
 
-/** The session whose clocks and random values the current code gets; transport has the real ones. */
+/**
+ * The session whose clocks and random values the current code gets. Transport has the real ones, and so has code without a
+ * context, whose readings no recording has.
+ */
 export const clockSession = (): Session | undefined =>
   transport.getStore() === undefined ? sessions.getStore() : undefined;
 

@@ -49,6 +49,7 @@ const PARTS: Readonly<Record<RecordingPart['kind'], z.ZodType>> = {
   store: z.looseObject({ task: text, requests: z.unknown(), answers: z.unknown() }),
   unrecorded: z.looseObject({ task: text, what: text }),
   clock: z.looseObject({ lists: z.array(z.tuple([text, text, z.array(z.number())])) }),
+  asked: z.looseObject({ hashes: z.array(text) }),
   cut: z.looseObject({ maxBytes: z.number() }),
 };
 

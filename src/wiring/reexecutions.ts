@@ -2,7 +2,6 @@
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Reexecutions } from '../http/runs/reexecutions.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { openGate } from '../kernel/gate.ts';
 import { executeInChild } from '../past/reexecution/child.ts';
 
@@ -10,7 +9,6 @@ type Settings = Pick<Config, 'configFile' | 'dataDir' | 'env' | 'graphs' | 'runT
 
 export function openReexecutions(
   { configFile, dataDir, env, graphs, runTimeoutMs, workers }: Settings,
-  clock: Clock,
   stopping: AbortSignal,
 ): Reexecutions {
   const gate = openGate(1);
@@ -18,10 +16,12 @@ export function openReexecutions(
     report: (run, { stub: stubs, ...options }, signal) =>
       gate.enter(() =>
         executeInChild(
-          { ...options, store: dataDir, graphs, run, stubs },
+          {
+            ...{ ...options, store: dataDir, graphs, run, stubs },
+            ...{ memoryMb: workers.memoryMb, timeoutMs: runTimeoutMs },
+          },
           {
             ...{ folder: dirname(configFile), env: { ...process.env, ...env } },
-            ...{ memoryMb: workers.memoryMb, timeoutMs: runTimeoutMs, clock },
             signal: AbortSignal.any([signal, stopping]),
           },
         ),

@@ -74,7 +74,7 @@ export function createContext(
       libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
     }),
     isReadOnly: config.isReadOnly ?? false,
-    reexecutions: openReexecutions(config, clock, stopping),
+    reexecutions: openReexecutions(config, stopping),
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),
     maxBodyBytes: config.maxBodyBytes,

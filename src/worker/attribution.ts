@@ -1,5 +1,6 @@
 /** X4 An unhandled error or a `process.exit` of graph code ends the run that caused it and no other run. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { exitError } from '../graphs/failure.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 /** A run or a graph query to which errors are attributed. */
@@ -36,8 +37,7 @@ export function attributeErrors(onUnhandled: OnUnhandled): Attribution {
     const job = current.getStore();
     // A module may end the process while it loads; no run is attributed then.
     if (job === undefined) return exit.call(process, code);
-    const error = new Error(`The graph called process.exit(${code ?? ''})`);
-    error.name = 'ProcessExit';
+    const error = exitError(code);
     job.fail(error);
     throw error;
   };

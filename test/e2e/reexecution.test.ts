@@ -210,7 +210,10 @@ test('a client has a run executed again beside the server, and gets the report (
     ]);
     // then
     for (const text of [first, second])
-      assert.match(text, /event: started[^]*event: report\r\ndata: \{[^]*"verdict":"equal"/);
+      assert.match(
+        text,
+        /event: started[^]*event: report\r\ndata: \{[^]*"verdict":"equal","closedBy":\["patches","permissions"/,
+      );
     const wrong = await server.ask('POST', path, { match: 'all' });
     assert.equal(wrong.status, 422);
     assert.match(wrong.json.detail, /match: expected "exact" or "url"/);

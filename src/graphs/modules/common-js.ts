@@ -3,7 +3,7 @@
  * object accesses and exports getters. Both call helper functions that the prelude here declares.
  */
 import { dirname, join } from 'node:path';
-import { moduleRunnerTransformSync, transformSync } from 'oxc-transform';
+import { compiler } from './compiler.ts';
 import { isTypeScript } from './extensions.ts';
 import { findFile } from './resolve.ts';
 import { joinMaps } from './source-map.ts';
@@ -41,7 +41,7 @@ const __vite_ssr_exportAll__ = (found) => {
 };`.replaceAll(/\n\s*/g, ' ');
 
 export function toCommonJs(file: string, compiled: Compiled): Compiled {
-  const { code, map } = moduleRunnerTransformSync(file, compiled.code, { sourcemap: true });
+  const { code, map } = compiler().moduleRunnerTransformSync(file, compiled.code, { sourcemap: true });
   if (!code.includes('__vite_ssr_')) return compiled;
   // The replacement has the same length, so the columns of the source map stay valid.
   const synchronous = code.replaceAll(
@@ -76,7 +76,7 @@ function exportsOfOther(file: string, request: string): string[] {
   if (other === undefined || !isTypeScript(other)) return [`...require(${request})`];
   try {
     const { code } = transform(other, readTextFile(other), 'commonjs');
-    return exportsOf(other, moduleRunnerTransformSync(other, code).code);
+    return exportsOf(other, compiler().moduleRunnerTransformSync(other, code).code);
   } catch {
     // A compile error is reported when the file itself is loaded. Import cycles overflow the stack and end here too.
     return [];
@@ -93,7 +93,9 @@ const COMMON_JS = {
 export function declareCommonJsNames(file: string, compiled: Compiled): Compiled {
   if (!/\b(?:require|__dirname|__filename)\b/.test(compiled.code)) return compiled;
   const free = Object.entries(COMMON_JS).filter(([name]) => {
-    const { code } = transformSync(`${file}.js`, compiled.code, { inject: { [name]: ['common-js:', name] } });
+    const { code } = compiler().transformSync(`${file}.js`, compiled.code, {
+      inject: { [name]: ['common-js:', name] },
+    });
     return /^import \{.*\} from "common-js:";$/m.test(code);
   });
   if (free.length === 0) return compiled;

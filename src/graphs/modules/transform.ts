@@ -1,13 +1,8 @@
 /** Compiles TypeScript and JSX to JavaScript with the options of the nearest tsconfig.json. */
 import { extname } from 'node:path';
-import {
-  transformSync,
-  type HelperMode,
-  type JsxOptions,
-  type OxcError,
-  type TransformOptions,
-} from 'oxc-transform';
+import type { HelperMode, JsxOptions, OxcError, TransformOptions } from 'oxc-transform';
 import { pathToFileURL } from 'node:url';
+import { compiler } from './compiler.ts';
 import type { ModuleFormat } from './format.ts';
 import { findProjectSettings, type ProjectSettings } from './settings.ts';
 import { loosenTypeImports } from './type-imports.ts';
@@ -31,14 +26,19 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
     lang: LANGUAGES[extname(file)] ?? 'ts',
     sourceType: format,
   };
-  const { code, map, errors, helpersUsed } = transformSync(file, text, { ...options, sourcemap: true });
+  const { code, map, errors, helpersUsed } = compiler().transformSync(file, text, {
+    ...options,
+    sourcemap: true,
+  });
   const [error] = errors.filter(({ severity }) => severity === 'Error');
   if (error !== undefined) throw toSyntaxError(file, text, error);
   if (options.decorator?.legacy !== true) refuseDecorators(file, text, options);
   // A missing export of CommonJS is undefined anyway.
   const hasMetadata = format === 'module' && helpersUsed['decorateMetadata'] !== undefined;
   const plain = { ...options, decorator: { legacy: true } };
-  const linked = hasMetadata ? loosenTypeImports(code, transformSync(file, text, plain).code) : code;
+  const linked = hasMetadata
+    ? loosenTypeImports(code, compiler().transformSync(file, text, plain).code)
+    : code;
   // `#!` becomes a comment: it is valid in the first line only, and lines may be added above it.
   return { code: linked.replace(/^#!/, '//'), map: toMap(file, map!) };
 }
@@ -47,7 +47,7 @@ export function transform(file: string, text: string, format: ModuleFormat): Com
 function refuseDecorators(file: string, text: string, options: TransformOptions): void {
   const found = /^\s*(?:export\s+(?:default\s+)?)?(?=@[\w$(])/m.exec(text);
   if (found === null) return;
-  const { helpersUsed } = transformSync(file, text, { ...options, decorator: { legacy: true } });
+  const { helpersUsed } = compiler().transformSync(file, text, { ...options, decorator: { legacy: true } });
   if (helpersUsed['decorate'] === undefined) return;
   const place = placeOf(text, found.index + found[0].length);
   const advice = 'decorators run only with "experimentalDecorators": true in the nearest tsconfig.json';

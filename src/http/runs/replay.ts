@@ -33,7 +33,8 @@ export const runReplayEndpoints: readonly Endpoint[] = [
     description:
       'Executes the run in a process without network: its recording answers for models, tools and the store. Compares ' +
       'every checkpoint, write and frame with the log, and changes nothing. The event `started` is followed by ' +
-      '`report`, a JSON object whose `verdict` is `equal`, `different` or `untried`.',
+      '`report`, a JSON object whose `verdict` is `equal`, `different` or `untried`; `closedBy` says what kept the ' +
+      'code from the outside, and `reasons` what it was refused.',
     body: replayBody,
     replies: { 200: events('The report'), ...problems(404) },
     async handle({ context, actor, params, body, c }) {

@@ -1,29 +1,23 @@
-/** The process of one re-execution: executes the run that its order names, sends the report and ends. */
+/** The process that judges one run for a server: reads the log, sends the report and ends. */
+import { systemClock } from '../../kernel/clock.ts';
 import { storeAt } from '../../open-store.ts';
-import { untried, type ChildOrder } from './child.ts';
-import { reexecute } from './execute.ts';
+import { LEAVE, untried, type ChildOrder } from './child.ts';
+import { openJudge, withLate } from './judge.ts';
 import { toJsonReport } from './print.ts';
-import { openSandbox } from './sandbox.ts';
 
-const { exit } = process;
-const send = process.send!.bind(process);
-// Graph code finds no parent in its graph worker either.
-delete process.send;
-
-process.once('disconnect', () => exit());
-process.once('message', (order: ChildOrder) => {
-  // A run that waits for nothing ends its process.
-  process.channel!.unref();
-  void execute(order)
+process.once('disconnect', () => process.exit());
+process.on('message', (message: ChildOrder | typeof LEAVE) => {
+  if (message === LEAVE) process.exit();
+  void execute(message)
     .catch((error: unknown) => untried(error instanceof Error ? error.message : String(error)))
-    .then((report) => send(report, () => exit()));
+    .then((report) => process.send!(report, () => process.exit()));
 });
 
-async function execute({ store, graphs, run, ...options }: ChildOrder): Promise<string> {
+async function execute({ store, graphs, run, memoryMb, timeoutMs, ...options }: ChildOrder): Promise<string> {
   const history = storeAt(store).openPast();
-  const result = await reexecute(history, run, openSandbox(graphs), {
-    ...options,
-    ...{ live: false, allowUnused: false, answers: new Map(), pauses: { onPause: () => false } },
+  const judge = openJudge({
+    ...{ graphs, env: {}, memoryMb, timeoutMs, clock: systemClock(), output: 'nowhere', live: false },
   });
-  return JSON.stringify(toJsonReport(result));
+  const result = await judge.judge(history, run, { ...options, allowUnused: false, answers: new Map() });
+  return JSON.stringify(toJsonReport(withLate(result, await judge.close())));
 }

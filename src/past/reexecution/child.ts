@@ -1,48 +1,51 @@
 /**
- * Executes a run again in a process of its own, which gets its order and sends its report by message. R1 The process has
- * the log read-only and no network.
+ * Has a run judged in a process of its own, which gets its order and sends its report by message. R1 It has the log
+ * read-only, and starts another process for the graph code (closed-process.ts).
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { GraphSpec } from '../../graphs/loader.ts';
 import { ownProcess } from '../../kernel/child-process.ts';
-import type { Clock } from '../../kernel/clock.ts';
 import type { RunRef } from '../../thread/events.ts';
 import type { ReexecutionOptions } from './execute.ts';
 
-/** The one message to the process; its one answer is the report as JSON text. */
+/** The first message to the process; its one answer is the report as JSON text. */
 export interface ChildOrder extends Pick<ReexecutionOptions, 'match' | 'stubs' | 'from' | 'set'> {
   /** Address of the store. */
   readonly store: string;
   /** Graphs of the project by id. */
   readonly graphs: readonly GraphSpec[];
   readonly run: RunRef;
+  /** Limit of the process that executes the run. */
+  readonly memoryMb: number;
+  readonly timeoutMs: number;
 }
 
 export interface ChildOptions {
   /** Working directory. */
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly memoryMb: number;
-  readonly timeoutMs: number;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
+
+/** The message that ends the process. */
+export const LEAVE = 'leave';
 
 /** Resolves with the report. Rejects when `signal` aborts or the process cannot be started. */
 export async function executeInChild(
   order: ChildOrder,
-  { folder, env, memoryMb, timeoutMs, clock, signal }: ChildOptions,
+  { folder, env, signal }: ChildOptions,
 ): Promise<string> {
   signal.throwIfAborted();
-  const own = ownProcess('past/reexecution/child-entry', memoryMb, env);
+  const own = ownProcess('past/reexecution/child-entry', order.memoryMb, env);
   const child = spawn(own.command, own.args, {
     cwd: folder,
     env: { ...env, ...own.env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    signal,
-    killSignal: 'SIGKILL',
   });
+  // The process ends the one that it started, and then itself.
+  const leave = (): void => void child.send(LEAVE, () => undefined);
+  signal.addEventListener('abort', leave, { once: true });
   let report: string | undefined;
   child.once('message', (message) => (report = String(message)));
   const exited = new Promise<number | null>((resolve, reject) => {
@@ -51,12 +54,12 @@ export async function executeInChild(
   });
   // The exit tells why a process could not take its order.
   child.send(order, () => undefined);
-  const cancel = clock.after(timeoutMs, () => child.kill('SIGKILL'));
   try {
     const [code, errors] = await Promise.all([exited, text(child.stderr!)]);
+    signal.throwIfAborted();
     return report ?? untried(lastLine(errors) ?? `the process ended with ${code}`);
   } finally {
-    cancel();
+    signal.removeEventListener('abort', leave);
   }
 }
 

@@ -1,15 +1,17 @@
 /** The part of the `replay` command that executes runs again. Returns the exit code. */
 import { writeFileSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
 import { parse as parseEnv } from 'dotenv';
 import type { GraphSpec } from '../../graphs/loader.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { History } from '../../log/past.ts';
 import { listRuns } from '../../projections/run-queries.ts';
 import { findRunOf, findThread } from '../find.ts';
-import { reexecute, type Reexecution } from './execute.ts';
+import type { Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
+import { openJudge, openJudgeHere, withLate, type Judge } from './judge.ts';
 import { unpackAll } from './run-data.ts';
-import { openSandbox } from './sandbox.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { printReexecution, toJsonReport } from './print.ts';
 import { readTextFile } from '../../kernel/text-file.ts';
@@ -37,6 +39,8 @@ const EXIT_CODES = { equal: 0, different: 1, untried: 3 } as const;
 export interface ReexecuteHost {
   /** Graphs of the project by id. */
   readonly graphs: readonly GraphSpec[];
+  /** Limit of one run. */
+  readonly timeoutMs: number;
   print(line: string): void;
 }
 
@@ -44,32 +48,56 @@ export interface ReexecuteHost {
 export async function runReexecution(
   logs: readonly (() => History)[],
   options: ReexecuteOptions,
-  { graphs, print }: ReexecuteHost,
+  host: ReexecuteHost,
 ): Promise<number> {
+  const { print } = host;
   if (options.inspect === true) await waitForDebugger(print);
-  const sandbox = openSandbox(graphs, options.env === undefined ? {} : parseEnv(readTextFile(options.env)));
+  const judge = openJudgeFor(options, host);
   const results: Reexecution[] = [];
-  for (const open of logs) {
-    const history = open();
-    try {
-      const runs = await chosenRuns(history, options);
-      if (options.har !== undefined) return await writeHar(history, options.har, runs, print);
-      for (const run of runs) {
-        const result = await reexecute(history, run, sandbox, {
-          ...{ match: matchOf(options.match), live: options.live ?? false },
-          allowUnused: options.allowUnused ?? false,
-          ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
-          ...{ from: options.from, stubs: options.stub ?? [] },
-          pauses: { before: options.break, onPause: () => pause(options.inspect === true) },
-        });
-        report(result, options, print);
-        results.push(result);
+  /** What code of a run is refused later counts for the last one, so that is told at the end. */
+  let last: Reexecution | undefined;
+  const tell = (result: Reexecution | undefined): void => {
+    if (result === undefined) return;
+    report(result, options, print);
+    results.push(result);
+  };
+  try {
+    for (const open of logs) {
+      const history = open();
+      try {
+        const runs = await chosenRuns(history, options);
+        if (options.har !== undefined) return await writeHar(history, options.har, runs, print);
+        for (const run of runs) {
+          tell(last);
+          last = await judge.judge(history, run, {
+            ...{ match: matchOf(options.match), allowUnused: options.allowUnused ?? false },
+            ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
+            ...{ from: options.from, stubs: options.stub ?? [] },
+          });
+        }
+      } finally {
+        history.close();
       }
-    } finally {
-      history.close();
     }
+  } finally {
+    const late = await judge.close();
+    tell(last && withLate(last, late));
   }
   return summarise(results, options, print);
+}
+
+function openJudgeFor(
+  { env: file, live = false, json = false, inspect = false, break: before }: ReexecuteOptions,
+  { graphs, timeoutMs }: ReexecuteHost,
+): Judge {
+  const env = file === undefined ? {} : parseEnv(readTextFile(file));
+  const pauses = { before, onPause: () => pause(inspect) };
+  if (inspect || before !== undefined) return openJudgeHere({ graphs, env, live, pauses });
+  // A run that is compared needs no less than the process that reads it.
+  const memoryMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
+  return openJudge({
+    ...{ graphs, env, live, memoryMb, timeoutMs, clock: systemClock(), output: json ? 'stderr' : 'stdout' },
+  });
 }
 
 /** One of several different makes the whole different, and one that was not tried makes it untried. */

@@ -2,23 +2,30 @@
  * Executes a recorded run again, in this process and offline: the recording answers, nothing is stored, and what the
  * run saves is compared with the log.
  *
- * R1 Nothing of it can reach the live thread: the log is open read-only, sockets and child processes are closed, and the
- * run's link keeps everything in memory.
+ * R1 Nothing of it can reach the live thread: the run's link keeps everything in memory, and what reaches outside of the
+ * run is refused.
  */
 import { orderOf } from '../../graphs/run-order.ts';
 import type { RunEnd, RunOrder } from '../../graphs/port.ts';
+import { toErrorEnd } from '../../graphs/failure.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { History } from '../../log/past.ts';
 import { realNow } from '../../recording/clock.ts';
-import { openPlayer, type Player, type RequestDifference } from '../../recording/player.ts';
+import {
+  LOADING,
+  NoAnswer,
+  openPlayer,
+  type Player,
+  type RequestDifference,
+} from '../../recording/player.ts';
 import { insideSession } from '../../recording/session.ts';
-import type { Outcome, RunRef } from '../../thread/events.ts';
+import type { Outcome } from '../../thread/events.ts';
 import type { Difference } from '../compare/difference.ts';
 import { compareTraces, type Comparison } from '../compare/executions.ts';
 import { sideOf } from '../compare/side.ts';
 import type { RunTrace } from '../trace.ts';
-import { readRunData, type RunData } from './run-data.ts';
+import type { RunData } from './run-data.ts';
 import type { Sandbox } from './sandbox.ts';
+import { answeredBefore, placeOfTask, stepOfTask } from './places.ts';
 import { openScratchLink } from './scratch-link.ts';
 import { continueBehind, type Pauses } from './pauses.ts';
 
@@ -44,8 +51,8 @@ export interface Reexecution {
   readonly threadId: string;
   readonly runId: string;
   readonly graphId: string;
-  /** `untried`: the reasons name what stands against it. */
   readonly verdict: 'equal' | 'different' | 'untried';
+  /** Why it is untried, and what graph code was refused. */
   readonly reasons: readonly string[];
   readonly comparison?: Comparison;
   /** The first request that differs from the recording. */
@@ -56,19 +63,20 @@ export interface Reexecution {
   readonly outcome?: Outcome;
   /** Values at the end of the re-execution. */
   readonly values?: Json;
+  /** What kept graph code from reaching outside. */
+  readonly closedBy?: readonly string[];
 }
 
 export async function reexecute(
-  history: History,
-  { threadId, runId }: RunRef,
+  data: RunData,
   sandbox: Sandbox,
   options: ReexecutionOptions,
 ): Promise<Reexecution> {
-  const data = await readRunData(history, threadId, runId);
   const { run } = data;
   let request: RequestDifference | undefined;
   let store: Difference | undefined;
-  const closed: string[] = [];
+  const closed = new Set<string>();
+  let isOver = false;
   const stop = new AbortController();
   const end = (): void => stop.abort('fenced');
   const isWhole = run.attempt === 1 && options.from === undefined && options.stubs.length === 0;
@@ -80,12 +88,17 @@ export async function reexecute(
       end();
     },
     onStore(task, recorded, found) {
-      if (player.start === undefined) closed.push(`the item store in ${placeOfTask(task)}`);
+      if (player.start === undefined) closed.add(`the item store in ${placeOfTask(task)}`);
       else store ??= { what: 'store', ...stepOfTask(task), recorded, found };
       end();
     },
     onClosed(what, task) {
-      closed.push(`${what} in ${placeOfTask(task)}`);
+      const refused = `${what} in ${placeOfTask(task)}`;
+      if (task === LOADING) sandbox.refusedAtLoad.add(refused);
+      if (isOver)
+        return sandbox.onLate(task === LOADING ? refused : `${what} after run ${run.runId} had ended`);
+      if (task === LOADING) return;
+      closed.add(refused);
       end();
     },
   });
@@ -95,25 +108,33 @@ export async function reexecute(
   };
   const untried = (reasons: readonly string[]): Reexecution => ({ ...base, verdict: 'untried', reasons });
 
-  const reasons = reasonsAgainst(data, player, options);
-  if (reasons.length > 0) return untried(reasons);
+  const against = reasonsAgainst(data, player, options);
+  if (against.length > 0) return untried(against);
   const { clock } = sandbox;
   const graphs = await sandbox.open(player, run.graphId);
-  if (typeof graphs === 'string') return untried([graphs]);
+  if (typeof graphs === 'string') return untried([graphs, ...sandbox.refusedAtLoad]);
   const started = await startOf(data, options);
   const scratch = openScratchLink({
     ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
   });
   const order = toOrder(started.data, player, started, options);
-  const { end: ended, isPaused } = await insideSession(player, () =>
-    continueBehind({ graphs, order, scratch, signal: stop.signal, trace: data.trace, ...options }),
+  let thrown: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    if (!(error instanceof NoAnswer)) thrown ??= { error };
+    end();
+  };
+  const { end: ended, isPaused } = await sandbox.during({ fail, isRecorded: isEndOf(data.trace) }, () =>
+    insideSession(player, () =>
+      continueBehind({ graphs, order, scratch, signal: stop.signal, trace: data.trace, ...options }),
+    ),
   );
-  const outcome = toOutcome(ended);
+  isOver = true;
+  const outcome = toOutcome(thrown === undefined ? ended : toErrorEnd(thrown.error));
   const found: RunTrace = { ...scratch.trace(), outcome };
   const isStopped = wasStopped(data.trace.outcome);
   const isLoose = !isWhole || player.start === undefined;
   const isPartial =
-    request !== undefined || store !== undefined || closed.length > 0 || outcome === undefined || isPaused;
+    request !== undefined || store !== undefined || closed.size > 0 || outcome === undefined || isPaused;
   const compared = compareTraces({
     ...{ recorded: started.data.trace, found, isPartial, isStopped, replaced: data.replaced },
     sides: {
@@ -129,13 +150,18 @@ export async function reexecute(
   const divergence =
     compared.divergence ?? (isExcused ? undefined : store) ?? (mustUse ? firstUnused(player) : undefined);
   const comparison = { ...compared, divergence };
+  const isWarm = request !== undefined && player.wasAskedBefore(request.found);
+  if (request !== undefined && isWarm) closed.add(answeredBefore(request));
+  const reasons = [...sandbox.refusedAtLoad, ...closed];
+  // What a module was refused, or had from another run, may have made the difference.
+  const isSure = !isWarm && sandbox.refusedAtLoad.size === 0;
   const isDifferent = divergence !== undefined || (request !== undefined && !isExcused);
   return {
     ...{ ...base, comparison, values: valuesOf(found, order) },
     ...(outcome && { outcome }),
     ...(request !== undefined && { request }),
-    reasons: closed,
-    verdict: isDifferent ? 'different' : closed.length > 0 ? 'untried' : 'equal',
+    reasons,
+    verdict: isDifferent && isSure ? 'different' : reasons.length > 0 ? 'untried' : 'equal',
   };
 }
 
@@ -170,16 +196,6 @@ function firstUnused(player: Player): Difference | undefined {
   const { task, requests } = batches[0];
   return { what: 'store', ...stepOfTask(task), recorded: requests, found: undefined };
 }
-
-function stepOfTask(task: string): Pick<Difference, 'step' | 'node'> {
-  const [step, node = ''] = task.split(' ');
-  return task === '' ? {} : { step: Number(step), node };
-}
-
-const placeOfTask = (task: string): string => {
-  const [step, node] = task.split(' ');
-  return task === '' ? 'the run, outside of its nodes' : `node ${node}, step ${step}`;
-};
 
 interface Start {
   readonly data: RunData;
@@ -241,6 +257,14 @@ function toOrder(
   });
   return { ...order, ...(start?.observed && { observe: true }) };
 }
+
+/** Tells whether the recorded run ended with an error. */
+const isEndOf =
+  ({ outcome }: RunTrace) =>
+  (error: unknown): boolean => {
+    const end = toErrorEnd(error);
+    return outcome?.kind === 'error' && outcome.error === end.error && outcome.message === end.message;
+  };
 
 function toOutcome({ observed: _, ...end }: RunEnd): Outcome | undefined {
   if (end.kind === 'stopped') return undefined;

@@ -9,9 +9,12 @@ import type { Difference } from '../compare/difference.ts';
 import type { Reexecution } from './execute.ts';
 
 export function printReexecution(result: Reexecution, print: (line: string) => void): void {
-  const { runId, graphId, verdict, comparison, reasons } = result;
+  const { runId, graphId, verdict, comparison, reasons, closedBy = [] } = result;
   print(`Run ${runId} of graph "${graphId}"`);
-  if (comparison !== undefined) print(`compared: ${countsOf(comparison, result.exchanges)}`);
+  if (comparison !== undefined)
+    print(
+      `compared: ${countsOf(comparison, result.exchanges)}; closed by ${closedBy.join(', ') || 'nothing'}`,
+    );
   if (verdict === 'untried') {
     for (const reason of reasons) print(`not tried: ${reason}`);
     return;
@@ -21,6 +24,7 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
       print('frames are not compared: several attempts, stubs, another start, or a run that was stopped');
     return print('equal: the run does again what the log says');
   }
+  for (const reason of reasons) print(`refused: ${reason}`);
   if (comparison?.divergence !== undefined) printDivergence(comparison.divergence, print);
   if (result.request !== undefined) printRequest(result.request, print);
 }

@@ -15,7 +15,7 @@ export interface RunData {
   /** Head checkpoint before the first attempt. */
   readonly base: string | null;
   readonly parts: readonly RecordingPart[];
-  /** Says why the recording cannot be read. */
+  /** Says why there is nothing to execute, or why the recording cannot be read. */
   readonly unreadable?: string;
   readonly trace: RunTrace;
   /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
@@ -41,9 +41,10 @@ export async function readRunData(history: History, threadId: string, runId: str
   const isEarlier = new Set(earlier.map(keyOf));
   const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
   const later = new Set(started.slice(started.indexOf(runId)));
+  const base = baseOf(events, runId);
   return {
-    run,
-    base: baseOf(events, runId),
+    ...{ run, base: base ?? null },
+    ...(base === undefined && { unreadable: 'the run never started' }),
     ...unpackAll(await history.payloads.recording(runId)),
     trace: {
       checkpoints: await readCheckpoints(history, threadId, own),
@@ -79,12 +80,13 @@ export function unpackAll(blobs: readonly Uint8Array[]): Pick<RunData, 'parts' |
   }
 }
 
-function baseOf(events: readonly Recorded<ThreadEvent>[], runId: string): string | null {
+/** Undefined when the run never started. */
+function baseOf(events: readonly Recorded<ThreadEvent>[], runId: string): string | null | undefined {
   const fold = foldThread();
   for (const event of events) {
     const { after } = fold.step(event);
     const active = activeOf(after);
     if (active?.runId === runId) return active.base;
   }
-  throw new Error(`--run: run ${runId} never started`);
+  return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The process of re-executions: loads the project's graphs under a player, with network and child processes closed and
- * the recorded environment. Danger: it changes globals of the process, so a server never opens one.
+ * The process of re-executions: loads the project's graphs under a player, with everything closed that reaches outside,
+ * and with the recorded environment. Danger: it changes globals of the process, so a server never opens one.
  */
 import { openInProcessGraphs, type InProcessGraphs } from '../../graphs/in-process.ts';
 import { loadGraphs, type GraphSpec } from '../../graphs/loader.ts';
@@ -10,21 +10,42 @@ import { SERVER_URL } from '../../kernel/server-address.ts';
 import { interceptClock } from '../../recording/clock.ts';
 import { interceptDispatchers, interceptFetch } from '../../recording/dispatchers.ts';
 import { interceptNodeHttp } from '../../recording/node-http.ts';
-import { closeOutside } from '../../recording/outside.ts';
+import { watchOutside } from '../../recording/outside.ts';
 import type { Player } from '../../recording/player.ts';
 import { interceptRandomness } from '../../recording/randomness.ts';
-import { insideSession } from '../../recording/session.ts';
+import { setProcessSession } from '../../recording/session.ts';
 
-export interface Sandbox {
+/** Takes the errors of a run that nothing catches. */
+export interface Faults {
+  /** Ends the run with the error. */
+  fail(error: unknown): void;
+  /** The recorded run ended with the error. */
+  isRecorded(error: unknown): boolean;
+}
+
+export interface Process {
+  /** Called when graph code is refused something after its run has ended. */
+  onLate(what: string): void;
+  /** Calls `work`, and `faults` with the errors that nothing catches. */
+  during<T>(faults: Faults, work: () => Promise<T>): Promise<T>;
+}
+
+export interface Sandbox extends Process {
   readonly clock: Clock;
+  /** What modules were refused while they loaded: it counts for every run of the process. */
+  readonly refusedAtLoad: Set<string>;
   /** Sets the environment of the player's run and loads its graph; a text says why it does not load. */
   open(player: Player, graphId: string): Promise<InProcessGraphs | string>;
 }
 
+/** A process that others use as well: errors that nothing catches are its own. */
+const SHARED: Process = { onLate: () => undefined, during: (_, work) => work() };
+
 /** `env`: variables that override those of recordings. */
 export function openSandbox(
   graphs: readonly GraphSpec[],
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>>,
+  own = SHARED,
 ): Sandbox {
   const clock = systemClock();
   const ids = randomIds(clock);
@@ -33,17 +54,20 @@ export function openSandbox(
   interceptClock();
   interceptFetch();
   interceptNodeHttp();
-  closeOutside();
+  watchOutside();
   return {
+    ...own,
     clock,
+    refusedAtLoad: new Set(),
     async open(player, graphId) {
+      setProcessSession(player);
       const spec = graphs.find(({ id }) => id === graphId);
       if (spec === undefined) return `the configuration has no graph "${graphId}"`;
       setEnvironment(process.env, player, env);
       const known = opened.get(graphId);
       if (known !== undefined) return known;
       interceptDispatchers();
-      const loaded = await insideSession(player, () => player.load(() => loadGraphs([spec])));
+      const loaded = await player.load(() => loadGraphs([spec]));
       const [problem] = loaded.problems;
       if (problem !== undefined) return `the graph "${graphId}" does not load: ${problem.reason}`;
       // User code may have set dispatchers of its own.
