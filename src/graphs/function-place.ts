@@ -18,6 +18,9 @@ export function placeOfFunction(fn: unknown): CodePosition | undefined {
 
 const known = new WeakMap<object, CodePosition | undefined>();
 
+/** Recordings name graph code that uses the inspector; this function is not graph code. */
+const { connect } = Session.prototype;
+
 function lookUp(fn: unknown): CodePosition | undefined {
   const session = new Session();
   const urls = new Map<string, string>();
@@ -25,7 +28,7 @@ function lookUp(fn: unknown): CodePosition | undefined {
   const shared = globalThis as { [NAME]?: unknown };
   shared[NAME] = fn;
   try {
-    session.connect();
+    connect.call(session);
     // Replies of a session in its own thread arrive before `post` returns.
     session.post('Debugger.enable');
     let objectId: string | undefined;
@@ -37,6 +40,9 @@ function lookUp(fn: unknown): CodePosition | undefined {
     });
     const url = urls.get(found?.scriptId ?? '');
     return found && url?.startsWith('file:') === true ? toSource(url, found) : undefined;
+  } catch {
+    // A re-execution has no inspector.
+    return undefined;
   } finally {
     delete shared[NAME];
     session.disconnect();
