@@ -116,7 +116,7 @@ const PACKAGES: Record<string, readonly string[]> = {
   xstate: ['thread/machine.ts', 'actors/'],
   nanoid: ['kernel/'],
   crypto: ['kernel/', 'recording/'],
-  timers: ['kernel/'],
+  timers: ['kernel/', 'recording/'],
   commander: ['cli/'],
 };
 
@@ -129,9 +129,9 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
   'Math.random': { use: /\bMath\.random\b/g, in: ['kernel/', 'recording/'] },
   'crypto.*': { use: /(?<![\w$]|(?<!globalThis)\.)crypto\.\w/g, in: ['kernel/', 'recording/'] },
   setTimeout: { use: /(?<![\w$]|(?<!globalThis)\.)setTimeout\b/g, in: ['kernel/', 'recording/'] },
-  setInterval: { use: /(?<![\w$]|(?<!globalThis)\.)setInterval\b/g, in: ['kernel/'] },
+  setInterval: { use: /(?<![\w$]|(?<!globalThis)\.)setInterval\b/g, in: ['kernel/', 'recording/'] },
   setImmediate: { use: /(?<![\w$]|(?<!globalThis)\.)setImmediate\b/g, in: ['kernel/', 'log/', 'recording/'] },
-  'AbortSignal.timeout': { use: /\bAbortSignal\.timeout\b/g, in: ['kernel/'] },
+  'AbortSignal.timeout': { use: /\bAbortSignal\.timeout\b/g, in: ['kernel/', 'recording/'] },
   'process.argv': { use: /\bprocess\.argv\b/g, in: ['main.ts', 'kernel/worker.ts'] },
   'signal handlers': {
     use: /\bprocess\.(?:on|once|addListener)\(\s*['"`](?=SIG)/g,

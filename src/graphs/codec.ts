@@ -10,12 +10,18 @@ import { MAX_VALUE_DEPTH, toShape, UnstorableValue } from './shapes.ts';
 import type { TransformerRun } from './transformers.ts';
 
 /** Builds instances of library classes from the user's own copy of the library (`user-library.ts`). */
+export interface StoreQueue {
+  enqueueOperation(operation: object): unknown;
+}
+
 export interface Reviver {
   message(fields: Record<string, unknown>): unknown;
   command(fields: Record<string, unknown>): unknown;
   send(fields: Record<string, unknown>): unknown;
   /** An empty instance of the library's `BaseStore`; absent if the library version has no stores. */
   store?(): object;
+  /** Prototype of the queues in which the library collects operations of the item store. */
+  readonly storeQueue?: StoreQueue;
   /** The library's config of the current task; absent if the library version does not tell it. */
   readonly config?: () => unknown;
   /** Undefined if the library version has no stream transformers. */

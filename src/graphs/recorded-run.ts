@@ -17,8 +17,11 @@ import { watchOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { StartPart } from '../recording/parts.ts';
 import { interceptRandomness } from '../recording/randomness.ts';
+import { toFailure } from '../recording/replies.ts';
 import { openRecorder, type Recorder } from '../recording/recorder.ts';
-import { insideSession, type Session } from '../recording/session.ts';
+import { currentSession, insideSession, noteAsker, type Session } from '../recording/session.ts';
+import { interceptTimers } from '../recording/timers.ts';
+import type { StoreQueue } from './codec.ts';
 import { findLibraries } from './library-versions.ts';
 import type { LoadedCheckpoint, RunLink, RunOrder } from './port.ts';
 
@@ -42,8 +45,22 @@ export interface RecordedRunOptions {
 export function observeGraphCode(): void {
   interceptClock();
   interceptRandomness();
+  interceptTimers();
   interceptFetch();
   watchOutside();
+}
+
+const observed = new WeakSet<StoreQueue>();
+
+/** Lets queued operations of the item store keep the task that asked: the library sends them outside of tasks. */
+export function noteAskers(queue: StoreQueue | undefined): void {
+  if (queue === undefined || observed.has(queue)) return;
+  observed.add(queue);
+  const { enqueueOperation } = queue;
+  queue.enqueueOperation = function (operation) {
+    noteAsker(operation, currentSession()?.currentTask());
+    return enqueueOperation.call(this, operation);
+  };
 }
 
 export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
@@ -112,9 +129,15 @@ function recordReads(link: RunLink, recorder: Recorder, attempt: number): RunLin
     },
     store: {
       async batch(requests) {
-        const answers = await store.batch(requests);
-        recorder.stored(requests as unknown as Json, answers as unknown as Json);
-        return answers;
+        const batch = recorder.store(requests);
+        try {
+          const answers = await store.batch(requests);
+          batch.answered(answers as unknown as Json[]);
+          return answers;
+        } catch (error) {
+          batch.failed(toFailure(error));
+          throw error;
+        }
       },
     },
   };

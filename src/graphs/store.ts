@@ -5,6 +5,7 @@
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import { flatten } from '../kernel/tagged.ts';
 import { encode } from './codec.ts';
+import { askedBy, noteAsker } from '../recording/session.ts';
 import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from './store-port.ts';
 
 export interface GraphItem {
@@ -76,7 +77,11 @@ export interface Operation {
 /** `base` is an empty instance of the library's store class. */
 export function createGraphStore(port: StorePort, base: object = {}): GraphStore {
   async function batch(operations: readonly Operation[]): Promise<unknown[]> {
-    const requests = operations.map(toRequest);
+    const requests = operations.map((operation) => {
+      const request = toRequest(operation);
+      noteAsker(request, askedBy(operation));
+      return request;
+    });
     const answers = await port.batch(requests);
     return requests.map(({ kind }, index) => toResult(kind, answers[index] ?? null));
   }

@@ -3,7 +3,7 @@
  * built the graph, because the runtime recognises some classes by identity (`Send`).
  */
 import { createRequire } from 'node:module';
-import type { Reviver } from './codec.ts';
+import type { Reviver, StoreQueue } from './codec.ts';
 import type { CompiledGraph } from './graph-shapes.ts';
 import { transformersOf } from './transformers.ts';
 import { importFrom } from './user-modules.ts';
@@ -112,6 +112,9 @@ function toReviver(graphs: Namespace, messages: Namespace): Reviver {
     },
     ...(typeof graphs['BaseStore'] === 'function' && {
       store: () => new (graphs['BaseStore'] as Constructor)() as object,
+    }),
+    ...(typeof graphs['AsyncBatchedStore'] === 'function' && {
+      storeQueue: graphs['AsyncBatchedStore'].prototype as StoreQueue,
     }),
     ...(typeof graphs['getConfig'] === 'function' && { config: graphs['getConfig'] as () => unknown }),
     ...transformersOf(graphs),

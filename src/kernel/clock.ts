@@ -11,6 +11,7 @@ export interface Clock {
 /** Recorded and re-executed runs replace these for graph code; the server's own code reads the real ones. */
 const realNow = Date.now;
 const realMonotonic = performance.now.bind(performance);
+const { setTimeout: realTimeout } = globalThis;
 
 /** Node fires at once for delays beyond 2^31 - 1 ms. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
@@ -22,7 +23,7 @@ export function systemClock(): Clock {
     after(ms, fn) {
       const due = realMonotonic() + ms;
       const arm = (): NodeJS.Timeout =>
-        setTimeout(
+        realTimeout(
           () => {
             // Node truncates delays and its clock to whole milliseconds, so a timer may fire up to 2 ms early.
             if (due - realMonotonic() >= 1) timer = arm();

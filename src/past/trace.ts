@@ -19,6 +19,8 @@ export interface RunCheckpoint extends CheckpointKey {
   readonly metadata: JsonObject;
   /** Stored text of every channel's value, by channel. */
   readonly channels: ReadonlyMap<string, string>;
+  /** Frames that precede it; told by a re-execution. */
+  readonly framesBefore?: number;
   /** Channels whose values were saved with this checkpoint. */
   readonly changed: ReadonlySet<string>;
 }

@@ -9,7 +9,7 @@ const KEPT: ReadonlySet<string> = new Set([
   ...['content-encoding', 'retry-after-ms', 'x-should-retry'],
 ]);
 
-export type AnswerHead = Omit<RecordedAnswer, 'chunks' | 'body'>;
+export type AnswerHead = Omit<RecordedAnswer, 'chunks' | 'body' | 'arrival'>;
 
 export const answerHead = (
   status: number,

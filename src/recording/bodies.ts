@@ -75,10 +75,10 @@ export function maskedBody(
   let [before, sent] = [0, 0];
   return {
     body,
-    chunks: chunks.map(([at, bytes]) => {
+    chunks: chunks.map(([at, bytes, ...step]) => {
       const from = sent;
       sent = Math.round((before += bytes) * scale);
-      return [at, sent - from] as const;
+      return [at, sent - from, ...step] as const;
     }),
   };
 }

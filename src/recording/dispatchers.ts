@@ -3,13 +3,15 @@
  * exist in two forms, of undici up to 7 (`onHeaders`, `onData`) and of later versions (`onResponseStart`, …).
  */
 import { noteAsked } from './asked.ts';
-import type { RecordedAnswer, RecordedFailure } from './parts.ts';
+import type { RecordedAnswer } from './parts.ts';
+import { toFailure } from './replies.ts';
 import {
   currentSession,
   inFetch,
   inTransport,
   isInTransport,
   type Exchange,
+  type Receiver,
   type ReplaySession,
 } from './session.ts';
 
@@ -149,6 +151,13 @@ const HOOKS = [
 /** A handler that tells the exchange what it passes on. */
 function observe(handler: Handler, exchange: Exchange): Handler {
   const seen: Handler = {
+    onRequestStart: (controller: { abort(reason: unknown): void }) => {
+      const abort = controller.abort.bind(controller);
+      controller.abort = (reason) => {
+        exchange.aborted();
+        abort(reason);
+      };
+    },
     onHeaders(status: number, raw: readonly Uint8Array[], _resume: unknown, statusText?: string) {
       if (status >= 200) exchange.answered(status, statusText, pairsOf(raw));
     },
@@ -167,11 +176,21 @@ function observe(handler: Handler, exchange: Exchange): Handler {
       name,
       (...args: unknown[]) => {
         seen[name]?.(...args);
+        if (name === 'onConnect') args[0] = aborting(args[0] as Abort, exchange);
         return handler[name]!(...args) as unknown;
       },
     ]),
   );
 }
+
+type Abort = (reason?: unknown) => void;
+
+const aborting =
+  (abort: Abort, exchange: Exchange): Abort =>
+  (reason) => {
+    exchange.aborted();
+    abort(reason);
+  };
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 type Pairs = RecordedAnswer['headers'];
@@ -186,14 +205,6 @@ const listOf = (headers: Headers): Pairs =>
     (typeof value === 'string' ? [value] : value).map((each) => [name, each] as const),
   );
 
-export function toFailure(error: unknown): RecordedFailure {
-  const { name = 'Error', message = String(error), code } = (error ?? {}) as Partial<RecordedFailure>;
-  return { name, message, ...(typeof code === 'string' && { code }) };
-}
-
-export const fromFailure = ({ name, message, code }: RecordedFailure): Error =>
-  Object.assign(new Error(message), { name, ...(code !== undefined && { code }) });
-
 async function replay(
   session: ReplaySession,
   request: Parameters<ReplaySession['reply']>[0],
@@ -201,46 +212,25 @@ async function replay(
   handler: Handler,
   send: (body: Uint8Array | null) => unknown,
 ): Promise<void> {
-  const call = openHandler(handler);
+  let drop = (): void => undefined;
+  const call = openHandler(handler, () => drop());
   try {
     const sent = await readBody(body);
-    const reply = session.reply(request, sent);
+    const reply = session.reply(request, sent, call);
     if (reply.kind === 'live') return void send(sent.length === 0 ? null : sent);
+    drop = reply.drop;
     call.started();
-    if (reply.kind === 'answer') {
-      call.head(reply.answer);
-      for (const chunk of chunksOf(reply.answer)) {
-        // Consumers see the chunks one by one, as they arrived.
-        await new Promise<void>((resolve) => globalThis.setImmediate(resolve));
-        if (call.aborted()) return;
-        call.data(chunk);
-      }
-    }
-    if (reply.failure !== undefined) call.failed(fromFailure(reply.failure));
-    else call.completed();
   } catch (error) {
     call.failed(error as Error);
   }
 }
 
-/** The body in the chunks in which it arrived. */
-export function* chunksOf({ body, chunks }: RecordedAnswer): Generator<Buffer> {
-  let at = 0;
-  for (const [, bytes] of chunks) yield Buffer.from(body.subarray(at, (at += bytes)));
-}
-
-interface Call {
+interface Call extends Receiver {
   started(): void;
-  aborted(): boolean;
-  head(answer: RecordedAnswer): void;
-  data(chunk: Buffer): void;
-  completed(): void;
-  failed(error: Error): void;
 }
 
 /** Calls a handler of either form. A handler that was aborted gets its abort reason as error, and nothing after it. */
-function openHandler(handler: Handler): Call {
-  let abortedBy: { readonly reason: Error } | undefined;
+function openHandler(handler: Handler, onAbort: () => void): Call {
   let isOver = false;
   const isNew = typeof handler['onRequestStart'] === 'function';
   const controller = {
@@ -248,10 +238,11 @@ function openHandler(handler: Handler): Call {
     pause: () => undefined,
     resume: () => undefined,
     abort(reason?: Error) {
-      abortedBy ??= { reason: reason ?? new DOMException('This operation was aborted', 'AbortError') };
+      if (controller.aborted) return;
       controller.aborted = true;
-      controller.reason = abortedBy.reason;
-      fail(abortedBy.reason);
+      controller.reason = reason ?? new DOMException('This operation was aborted', 'AbortError');
+      onAbort();
+      fail(controller.reason);
     },
   };
   function fail(error: Error): void {
@@ -265,7 +256,6 @@ function openHandler(handler: Handler): Call {
       if (isNew) handler['onRequestStart']!(controller, {});
       else handler['onConnect']?.(controller.abort, null);
     },
-    aborted: () => abortedBy !== undefined,
     head({ status, statusText = '', headers }) {
       if (isOver) return;
       const raw = headers.flat().map((text) => Buffer.from(text, 'latin1'));

@@ -8,13 +8,14 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { noteAsked } from './asked.ts';
 import type { RecordedAnswer } from './parts.ts';
-import { chunksOf, fromFailure, toFailure } from './dispatchers.ts';
+import { toFailure } from './replies.ts';
 import {
   currentSession,
   inTransport,
   isInTransport,
   type Exchange,
   type OutgoingRequest,
+  type Receiver,
   type ReplaySession,
 } from './session.ts';
 
@@ -84,6 +85,11 @@ function observeBody(request: ClientRequest, onChunk: (chunk: Uint8Array) => voi
 
 function observe(request: ClientRequest, exchange: Exchange): void {
   observeBody(request, exchange.sent);
+  const destroy = request.destroy.bind(request);
+  request.destroy = (error) => {
+    exchange.aborted();
+    return destroy(error);
+  };
   request.prependOnceListener('response', (response: IncomingMessage) => {
     exchange.answered(response.statusCode ?? 0, response.statusMessage, pairsOf(response.rawHeaders));
     const push = response.push.bind(response);
@@ -111,40 +117,47 @@ const FRAMING: ReadonlySet<string> = new Set([
 function answer(session: ReplaySession, outgoing: OutgoingRequest, request: ClientRequest): void {
   const sent: Uint8Array[] = [];
   observeBody(request, (chunk) => void sent.push(chunk.slice()));
-  const socket = new AnsweringSocket(() => {
+  let isAsked = false;
+  let drop = (): void => undefined;
+  const ask = (): void => {
+    if (isAsked) return;
+    isAsked = true;
     try {
-      const reply = session.reply(outgoing, Buffer.concat(sent));
+      const reply = session.reply(outgoing, Buffer.concat(sent), socket);
       if (reply.kind === 'live') throw new Error('only fetch and undici can go on with the real network');
-      if (reply.kind === 'answer') socket.answer(reply.answer);
-      if (reply.failure !== undefined) socket.destroy(fromFailure(reply.failure));
-      else socket.push(null);
+      drop = reply.drop;
     } catch (error) {
       socket.destroy(error as Error);
     }
+  };
+  const socket = new AnsweringSocket();
+  request.once('finish', ask);
+  // A request that is broken off before its end was recorded too.
+  socket.once('close', () => {
+    ask();
+    drop();
   });
-  request.once('finish', () => globalThis.setImmediate(socket.onRequest));
   (request as unknown as { onSocket(socket: Duplex): void }).onSocket(socket);
 }
 
-class AnsweringSocket extends Duplex {
+class AnsweringSocket extends Duplex implements Receiver {
   readonly encrypted = true;
-  readonly onRequest: () => void;
-  constructor(onRequest: () => void) {
+  constructor() {
     super({ allowHalfOpen: true });
-    this.onRequest = onRequest;
   }
   override _read(): void {}
   override _write(_: unknown, __: unknown, done: () => void): void {
     done();
   }
-  answer(answer: RecordedAnswer): void {
-    const { status, statusText = '', headers } = answer;
+  head({ status, statusText = '', headers }: RecordedAnswer): void {
     const lines = headers
       .filter(([name]) => !FRAMING.has(name.toLowerCase()))
       .map(([name, value]) => `${name}: ${value}\r\n`);
     this.push(`HTTP/1.1 ${status} ${statusText}\r\n${lines.join('')}connection: close\r\n\r\n`, 'latin1');
-    for (const chunk of chunksOf(answer)) this.push(chunk);
   }
+  data = (chunk: Buffer): void => void this.push(chunk);
+  completed = (): void => void this.push(null);
+  failed = (error: Error): void => void this.destroy(error);
   // The request calls these methods of a socket.
   setTimeout = (): this => this;
   setNoDelay = (): this => this;

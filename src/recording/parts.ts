@@ -27,8 +27,13 @@ export interface RecordedAnswer {
   readonly statusText?: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
-  /** How the body arrived: milliseconds since the request was sent, and bytes, of each chunk. */
-  readonly chunks: readonly (readonly [at: number, bytes: number])[];
+  /** Number of the arrival of status and headers. */
+  readonly arrival: number;
+  /**
+   * How the body arrived: milliseconds since the request was sent, and bytes, of each chunk; then the difference of its
+   * arrival's number to the one before, if that is not 1.
+   */
+  readonly chunks: readonly (readonly [at: number, bytes: number, step?: number])[];
 }
 
 export interface RecordedFailure {
@@ -79,7 +84,12 @@ export interface LoadedPart {
   readonly writes: readonly Json[];
 }
 
-/** An HTTP request with its answer, or with the error that it ended with. */
+/**
+ * What reached the run from outside is numbered in one sequence for each attempt: answers, their chunks, ends and failures,
+ * answers of the item store, and timers.
+ *
+ * An exchange is an HTTP request with its answer, or with the error that it ended with.
+ */
 export interface ExchangePart {
   readonly kind: 'exchange';
   readonly attempt: number;
@@ -89,19 +99,33 @@ export interface ExchangePart {
   readonly digest: string;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** Place of the request in the order in which the attempt asked. */
+  readonly asked: number;
   readonly answer?: RecordedAnswer;
   readonly failure?: RecordedFailure;
-  /** The answer had not ended when the attempt did. */
-  readonly isOpen?: true;
+  /** Number of the arrival of end or failure; absent when the code broke off, or the attempt ended before. */
+  readonly ended?: number;
 }
 
-/** A batch of requests to the item store with its answers. */
+/** Requests of one task in a batch to the item store, with their answers. */
 export interface StorePart {
   readonly kind: 'store';
   readonly attempt: number;
   readonly task: TaskKey;
-  readonly requests: Json;
-  readonly answers: Json;
+  readonly requests: readonly Json[];
+  readonly asked: number;
+  readonly answers?: readonly Json[];
+  readonly failure?: RecordedFailure;
+  /** Number of the arrival of answers or failure; absent when the attempt ended before. */
+  readonly ended?: number;
+}
+
+/** Timers that fired since the last such part. */
+export interface TimersPart {
+  readonly kind: 'timers';
+  readonly attempt: number;
+  /** Timers of a kind and delay are counted by task, in the order in which they were started. */
+  readonly fired: readonly (readonly [task: TaskKey, timer: string, index: number, arrival: number])[];
 }
 
 /** Graph code used something that is not recorded, such as a socket of its own, a child process or a file. */
@@ -135,7 +159,15 @@ export interface CutPart {
 }
 
 export type RecordingPart =
-  StartPart | LoadedPart | ExchangePart | StorePart | ClockPart | UnrecordedPart | AskedPart | CutPart;
+  | StartPart
+  | LoadedPart
+  | ExchangePart
+  | StorePart
+  | TimersPart
+  | ClockPart
+  | UnrecordedPart
+  | AskedPart
+  | CutPart;
 
 /**
  * Compressed bytes of a part: the length of its head, the head as JSON, then the bodies of request and answer as they
@@ -162,4 +194,4 @@ function withoutBodies(part: RecordingPart): object {
 }
 
 /** Number of the format of parts. Runs with recordings of another one are not executed again. */
-export const FORMAT = 3;
+export const FORMAT = 4;

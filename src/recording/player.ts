@@ -1,8 +1,9 @@
 /**
- * Answers the requests of a re-executed run from its recording. An answer belongs to the task that asked: of the task's
- * unused answers the first with the request's digest is taken, so that parallel requests find their own.
+ * Answers the requests of a re-executed run from its recording, in the recorded order (arrivals.ts). An answer belongs to
+ * the task that asked: of the task's unused answers the first with the request's digest is taken, in the order in which
+ * they were asked for.
  */
-import { isObject, type Json } from '../kernel/json.ts';
+import type { Json } from '../kernel/json.ts';
 import type {
   CutPart,
   ExchangePart,
@@ -10,16 +11,19 @@ import type {
   RecordedRequest,
   RecordingPart,
   StartPart,
-  StorePart,
   TaskKey,
   UnrecordedPart,
 } from './parts.ts';
+import { numberedFrom, openArrivals } from './arrivals.ts';
 import { openRandoms } from './random.ts';
 import { openReadings } from './readings.ts';
 import { openAgreement, type Agreement } from './agreement.ts';
 import { NO_MASKS, openMasks, type Masks } from './masks.ts';
 import { agreeWithoutIds, digestOf, textOf, toRecordedRequest, withoutIds } from './request.ts';
-import { insideSession, openTaskKeys, type Reply, type ReplaySession } from './session.ts';
+import { deliverAnswer, numbersOf } from './replies.ts';
+import { openRecordedStore, type UnusedWrite } from './recorded-store.ts';
+import { askedBy, insideSession, openTaskKeys, type Reply, type ReplaySession } from './session.ts';
+import { openRecordedTimers } from './recorded-timers.ts';
 import { hashOfAddress } from './asked.ts';
 import { isTracing } from './tracing.ts';
 
@@ -48,6 +52,8 @@ export interface PlayerOptions {
   readonly onStore: (task: TaskKey, recorded: Json | undefined, found: Json) => void;
   /** Graph code was refused what reaches outside of its run. */
   readonly onClosed: (what: string, task: TaskKey) => void;
+  /** The run waits for something that never comes. */
+  readonly onStalled: () => void;
 }
 
 export interface Player extends ReplaySession {
@@ -67,10 +73,14 @@ export interface Player extends ReplaySession {
   wasAskedBefore(request: RecordedRequest): boolean;
   /** The recorded read of a checkpoint; undefined when there was none. */
   loaded(ns: string, asked: string | undefined): LoadedPart | undefined;
-  /** The recorded answers of a batch of the item store. Throws when there are none. */
-  stored(requests: Json): StorePart['answers'];
-  /** What was recorded within tasks and not asked for: exchanges that ended, and batches that wrote to the item store. */
-  unused(): { readonly exchanges: readonly ExchangePart[]; readonly batches: readonly StorePart[] };
+  /** The recorded answers of a batch of the item store, in their turn. Rejects when there are none. */
+  stored(requests: readonly object[]): Promise<Json[]>;
+  /** What was recorded within tasks and not asked for: exchanges, and writes to the item store. */
+  unused(): Promise<{ readonly exchanges: readonly ExchangePart[]; readonly writes: readonly UnusedWrite[] }>;
+  /** Executes the run. */
+  execute<T>(work: () => Promise<T>): Promise<T>;
+  /** Ends the session: nothing is delivered any more. */
+  close(): void;
 }
 
 /** Task key of code that runs while modules load. */
@@ -88,6 +98,11 @@ export function openPlayer(options: PlayerOptions): Player {
   const exchanges = of('exchange');
   const unused = latestByTask(exchanges);
   const batches = latestByTask(of('store'));
+  const timers = latestByTask(
+    of('timers').flatMap(({ attempt, fired }) =>
+      fired.map(([task, timer, index, arrival]) => ({ attempt, task, timer, index, arrival })),
+    ),
+  );
   const keyOf = openTaskKeys();
   const currentTask = (): TaskKey => keyOf(player.configOf?.());
   const drawingTask = (): TaskKey => (isLoading ? LOADING : currentTask());
@@ -96,6 +111,18 @@ export function openPlayer(options: PlayerOptions): Player {
   const randomFor = openRandoms(start?.seed ?? '');
   const read = openReadings(of('clock'), start?.at ?? options.realNow(), options.realNow);
   let isLoading = false;
+  const all = [...timers.values()].flat();
+  const arrivals = openArrivals({
+    numbers: [
+      ...[...unused.values()].flat().flatMap(numbersOf),
+      ...[...batches.values()].flat().flatMap(({ attempt, ended }) => numberedFrom(attempt, ended)),
+      ...all.flatMap(({ attempt, arrival }) => numberedFrom(attempt, arrival)),
+    ],
+    patienceMs: start === undefined ? 0 : PATIENCE_MS,
+    onStalled: options.onStalled,
+  });
+  const recordedTimers = openRecordedTimers(all, arrivals, options.isWhole);
+  const recordedStore = openRecordedStore(batches, arrivals, options.isWhole, agrees);
 
   /** Requests outside of tasks to services that the recording knows from there, such as tracing, are no part of the run. */
   const isAside = ({ url }: RecordedRequest): boolean =>
@@ -125,11 +152,18 @@ export function openPlayer(options: PlayerOptions): Player {
     mode: 'replay',
     configOf: undefined,
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0], agrees, live: options.live },
+    currentTask,
     recognise(pairs) {
       masks = openMasks(pairs);
     },
-    random: (api, bytes) => randomFor(drawingTask(), start?.attempt ?? 1, api, bytes),
-    reading: (kind, real) => read(drawingTask(), kind, real),
+    random(api, bytes) {
+      arrivals.touch();
+      return randomFor(drawingTask(), start?.attempt ?? 1, api, bytes);
+    },
+    reading(kind, real) {
+      arrivals.touch();
+      return read(drawingTask(), kind, real);
+    },
     async load(work) {
       isLoading = true;
       try {
@@ -138,7 +172,8 @@ export function openPlayer(options: PlayerOptions): Player {
         isLoading = false;
       }
     },
-    reply(request, body): Reply {
+    reply(request, body, receiver): Reply {
+      arrivals.touch();
       const task = currentTask();
       const found = toRecordedRequest({ ...request, body }, masks);
       const left = unused.get(task) ?? [];
@@ -158,8 +193,10 @@ export function openPlayer(options: PlayerOptions): Player {
         throw new NoAnswer(`the recording has no answer for ${found.method} ${found.url}`);
       }
       left.splice(taken, 1);
-      return toReply(exchange, options.answers.get(exchanges.indexOf(exchange) + 1));
+      const instead = options.answers.get(exchanges.indexOf(exchange) + 1);
+      return { kind: 'answer', drop: deliverAnswer(exchange, instead, arrivals, receiver) };
     },
+    timer: (name, delayMs, timer) => recordedTimers.start(currentTask(), name, delayMs, timer),
     closed(what) {
       if (!options.live) refuse(what, currentTask());
     },
@@ -172,44 +209,48 @@ export function openPlayer(options: PlayerOptions): Player {
       );
     },
     loaded: (ns, asked) => of('loaded').find((each) => each.ns === ns && each.asked === asked),
-    stored(requests) {
-      const task = currentTask();
-      const left = batches.get(task) ?? [];
-      const form = (batch: Json): string =>
-        options.isWhole ? JSON.stringify(batch) : withoutIds(JSON.stringify(batch));
-      const wanted = form(requests);
-      const exact = left.findIndex((each) => form(each.requests) === wanted);
-      const index = exact >= 0 ? exact : left.findIndex((each) => agrees(form(each.requests), wanted));
-      if (index >= 0) return left.splice(index, 1)[0]!.answers;
-      options.onStore(task, left[0]?.requests, requests);
-      throw new NoAnswer('the recording has no answer of the item store for this');
+    async stored(requests) {
+      const tasks = requests.map((request) => askedBy(request) ?? currentTask());
+      return recordedStore.answers(requests as unknown as Json[], tasks, (task, recorded, found) => {
+        options.onStore(task, recorded, found);
+        return new NoAnswer('the recording has no answer of the item store for this');
+      });
     },
-    unused: () => ({
-      exchanges: [...unused].flatMap(([task, left]) =>
-        task === '' ? [] : left.filter(({ isOpen }) => isOpen !== true),
-      ),
-      batches: [...batches.values()].flat().filter(({ requests }) => writes(requests)),
-    }),
+    async unused() {
+      await arrivals.settle();
+      return {
+        exchanges: [...unused].flatMap(([task, left]) => (task === '' ? [] : left)),
+        writes: recordedStore.unusedWrites(),
+      };
+    },
+    execute(work) {
+      arrivals.open();
+      return insideSession(player, work);
+    },
+    close() {
+      arrivals.close();
+      recordedTimers.close();
+    },
   };
   return player;
 }
 
-/** A task that a later attempt repeated has the answers of that attempt only. */
-function latestByTask<T extends { readonly task: TaskKey; readonly attempt: number }>(
-  parts: readonly T[],
-): Map<TaskKey, T[]> {
+/** Time without activity after which the order of arrivals goes on without what it waits for. */
+const PATIENCE_MS = 50;
+
+/** A task that a later attempt repeated has the answers of that attempt only. What was asked for first comes first. */
+function latestByTask<
+  T extends { readonly task: TaskKey; readonly attempt: number; readonly asked?: number },
+>(parts: readonly T[]): Map<TaskKey, T[]> {
   const byTask = new Map<TaskKey, T[]>();
   for (const part of parts) {
     const known = byTask.get(part.task);
     if (known === undefined || known[0]!.attempt < part.attempt) byTask.set(part.task, [part]);
     else known.push(part);
   }
+  for (const known of byTask.values()) known.sort((a, b) => (a.asked ?? 0) - (b.asked ?? 0));
   return byTask;
 }
-
-const writes = (requests: Json): boolean =>
-  Array.isArray(requests) &&
-  requests.some((each) => isObject(each) && (each['kind'] === 'put' || each['kind'] === 'delete'));
 
 const findUrl = (left: readonly ExchangePart[], { method, url }: RecordedRequest): number =>
   left.findIndex(({ request }) => request.method === method && withoutIds(request.url) === withoutIds(url));
@@ -228,16 +269,3 @@ const findUnsent = (
   );
 
 const NO_BODY = new Uint8Array();
-
-function toReply({ answer, failure }: ExchangePart, instead: string | undefined): Reply {
-  if (answer === undefined)
-    return { kind: 'failure', failure: failure ?? { name: 'Error', message: 'no answer was recorded' } };
-  if (instead === undefined) return { kind: 'answer', answer, ...(failure && { failure }) };
-  const body = Buffer.from(instead);
-  // The replaced body is text, whatever the recorded one was.
-  const headers = answer.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name));
-  return {
-    kind: 'answer',
-    answer: { ...answer, headers, body, chunks: [[0, body.length]] },
-  };
-}

@@ -3,14 +3,21 @@
  * to tracing services are left out.
  */
 import type { Json } from '../kernel/json.ts';
-import { packPart, type ExchangePart, type RecordedAnswer, type RecordingPart } from './parts.ts';
+import {
+  packPart,
+  type ExchangePart,
+  type RecordedAnswer,
+  type RecordingPart,
+  type StorePart,
+} from './parts.ts';
 import { openRandoms } from './random.ts';
 import { answerHead, encodingOf } from './answers.ts';
 import { maskedBody } from './bodies.ts';
 import type { Masks } from './masks.ts';
 import { digestOf, toRecordedRequest } from './request.ts';
 import { openReadingLog, MAX_READINGS } from './readings.ts';
-import { openTaskKeys, type RecordingSession } from './session.ts';
+import { askedBy, openTaskKeys, type Batch, type RecordingSession } from './session.ts';
+import { MAX_TIMERS, openTimerLog } from './timer-log.ts';
 import { askedByOthers, hashOfAddress } from './asked.ts';
 import { isTracing } from './tracing.ts';
 
@@ -26,8 +33,8 @@ export interface RecorderOptions {
 export interface Recorder extends RecordingSession {
   add(part: RecordingPart): void;
   /** Records a batch of the item store. */
-  stored(requests: Json, answers: Json): void;
-  /** Writes the exchanges that have not ended, and the last readings of clocks. */
+  store(requests: readonly object[]): Batch;
+  /** Writes the requests that have not ended, the last timers and readings of clocks. */
   end(): void;
 }
 
@@ -49,6 +56,12 @@ export function openRecorder(options: RecorderOptions): Recorder {
     add({ kind: 'unrecorded', attempt, task, what: `the clock after ${MAX_READINGS} readings` }),
   );
   const currentTask = (): string => keyOf(recorder.configOf?.());
+  let count = 0;
+  /** Numbers requests and arrivals in the order in which they happen. */
+  const nextNumber = (): number => ++count;
+  const timers = openTimerLog(nextNumber, (task) =>
+    add({ kind: 'unrecorded', attempt, task, what: `a timer after ${MAX_TIMERS} timers` }),
+  );
 
   function cut(): void {
     if (isCut) return;
@@ -64,16 +77,24 @@ export function openRecorder(options: RecorderOptions): Recorder {
     options.write(packed);
   }
 
-  /** What was read before an exchange is committed no later than the exchange. */
+  /** Readings and timers from before an exchange are committed no later than the exchange. */
   function addReadings(): void {
     const lists = readings.take();
     if (lists !== undefined) add({ kind: 'clock', attempt, lists });
+    const fired = timers.take();
+    if (fired !== undefined) add({ kind: 'timers', attempt, fired });
   }
+
+  const masked = (batch: readonly Json[]): readonly Json[] => {
+    const text = JSON.stringify(batch);
+    const shown = masks.text(text);
+    return shown === text ? batch : (JSON.parse(shown) as Json[]);
+  };
 
   const recorder: Recorder = {
     mode: 'record',
     configOf: undefined,
-    add,
+    ...{ add, currentTask },
     random: (api, size) => randomFor(currentTask(), attempt, api, size),
     reading(kind, real) {
       readings.add(currentTask(), kind, real);
@@ -84,9 +105,19 @@ export function openRecorder(options: RecorderOptions): Recorder {
       own.add(hashOfAddress(request.method, request.url));
       const task = currentTask();
       const at = now();
+      const asked = nextNumber();
       const sent: Uint8Array[] = [];
       const received: Uint8Array[] = [];
-      const chunks: [at: number, bytes: number][] = [];
+      const chunks: [at: number, bytes: number, step?: number][] = [];
+      let last = 0;
+      let isInPacket = false;
+      /** Parts that arrive in one packet have one number: the code sees them together. */
+      const arrive = (): number => {
+        if (isInPacket) return last;
+        isInPacket = true;
+        queueMicrotask(() => (isInPacket = false));
+        return (last = nextNumber());
+      };
       let head: Omit<RecordedAnswer, 'chunks' | 'body'> | undefined;
       let held = 0;
 
@@ -96,21 +127,21 @@ export function openRecorder(options: RecorderOptions): Recorder {
         if (pending > MAX_HELD_FACTOR * maxBytes) cut();
       }
 
-      function end(failure?: ExchangePart['failure'], isOpen = false): void {
+      function end(failure?: ExchangePart['failure'], ended?: number): void {
         if (!open.delete(unfinished)) return;
         pending -= held;
         addReadings();
         const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, masks);
         add({
-          ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at },
+          ...{ kind: 'exchange', attempt, task, request: recorded, digest: digestOf(recorded), at, asked },
           ...(head !== undefined && {
             answer: { ...head, ...maskedBody(received, chunks, encodingOf(head), masks) },
           }),
           ...(failure !== undefined && { failure: { ...failure, message: masks.text(failure.message) } }),
-          ...(isOpen && { isOpen }),
+          ...(ended !== undefined && { ended }),
         });
       }
-      const unfinished = (): void => end(head === undefined ? UNANSWERED : BROKEN_OFF, true);
+      const unfinished = (): void => end();
       open.add(unfinished);
 
       return {
@@ -119,27 +150,41 @@ export function openRecorder(options: RecorderOptions): Recorder {
           hold(chunk.length);
         },
         answered(status, statusText, headers) {
-          head = answerHead(status, statusText, headers, masks);
+          head = { ...answerHead(status, statusText, headers, masks), arrival: arrive() };
         },
         received(chunk) {
           received.push(chunk.slice());
-          chunks.push([now() - at, chunk.length]);
+          const before = last;
+          const step = arrive() - before;
+          chunks.push(step === 1 ? [now() - at, chunk.length] : [now() - at, chunk.length, step]);
           hold(chunk.length);
         },
-        ended: (failure) => end(failure),
+        ended: (failure) => end(failure, arrive()),
+        aborted: () => end(),
       };
     },
-    stored(requests, answers) {
-      addReadings();
-      const masked = (batch: Json): Json => {
-        const text = JSON.stringify(batch);
-        const shown = masks.text(text);
-        return shown === text ? batch : (JSON.parse(shown) as Json);
+    timer: (name, delayMs) => timers.start(currentTask(), name, delayMs),
+    store(requests) {
+      timers.polled();
+      const asked = nextNumber();
+      const byTask = Map.groupBy(requests.keys(), (at) => askedBy(requests[at]!) ?? currentTask());
+      const end = ({ answers, ...rest }: Pick<StorePart, 'answers' | 'failure' | 'ended'>): void => {
+        if (!open.delete(unfinished)) return;
+        addReadings();
+        for (const [task, places] of byTask)
+          add({
+            ...{ kind: 'store', attempt, task, asked, ...rest },
+            requests: masked(places.map((at) => requests[at] as Json)),
+            ...(answers && { answers: masked(places.map((at) => answers[at] ?? null)) }),
+          });
       };
-      add({
-        ...{ kind: 'store', attempt, task: currentTask() },
-        ...{ requests: masked(requests), answers: masked(answers) },
-      });
+      const unfinished = (): void => end({});
+      open.add(unfinished);
+      return {
+        answered: (answers) => end({ answers, ended: nextNumber() }),
+        failed: (failure) =>
+          end({ failure: { ...failure, message: masks.text(failure.message) }, ended: nextNumber() }),
+      };
     },
     unrecorded(what) {
       const task = currentTask();
@@ -158,9 +203,6 @@ export function openRecorder(options: RecorderOptions): Recorder {
   };
   return recorder;
 }
-
-const UNANSWERED = { name: 'Error', message: 'no answer came before the attempt ended' };
-const BROKEN_OFF = { name: 'Error', message: 'the answer was not read to its end' };
 
 /** Bytes in memory per byte of the limit: answers compress well. */
 const MAX_HELD_FACTOR = 8;

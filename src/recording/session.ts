@@ -4,6 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UUIDS } from '../kernel/embedded-ids.ts';
+import type { Json } from '../kernel/json.ts';
 import type { ClockKind, RecordedAnswer, RecordedFailure, TaskKey } from './parts.ts';
 import type { Random } from './random.ts';
 
@@ -13,6 +14,14 @@ export interface Exchange {
   answered(status: number, statusText: string | undefined, headers: RecordedAnswer['headers']): void;
   received(chunk: Uint8Array): void;
   ended(failure?: RecordedFailure): void;
+  /** The code itself breaks off the exchange. */
+  aborted(): void;
+}
+
+/** Observes one batch of the item store while a run is recorded. */
+export interface Batch {
+  answered(answers: readonly Json[]): void;
+  failed(failure: RecordedFailure): void;
 }
 
 export interface OutgoingRequest {
@@ -22,13 +31,35 @@ export interface OutgoingRequest {
   readonly contentEncoding?: string | undefined;
 }
 
-/** What a player does with a request: answer it, let it fail, or let it go to the real network. */
+/** Gets an answer part by part, each in its turn. */
+export interface Receiver {
+  head(answer: RecordedAnswer): void;
+  data(chunk: Buffer): void;
+  completed(): void;
+  failed(error: Error): void;
+}
+
+/** What a player does with a request: answer it, or let it go to the real network. */
 export type Reply =
-  | { readonly kind: 'answer'; readonly answer: RecordedAnswer; readonly failure?: RecordedFailure }
-  | { readonly kind: 'failure'; readonly failure: RecordedFailure }
+  | {
+      readonly kind: 'answer';
+      /** The code broke off: nothing more of the answer is delivered. */
+      readonly drop: () => void;
+    }
   | { readonly kind: 'live' };
 
+/** A timer of a re-executed run, which fires when the session says so. */
+export interface VirtualTimer {
+  readonly repeats: boolean;
+  readonly isLive: () => boolean;
+  readonly fire: () => void;
+  readonly clear: () => void;
+}
+
+export type TimerName = 'setTimeout' | 'setInterval';
+
 interface Shared {
+  currentTask(): TaskKey;
   /** Random values for `bytes` bytes that the function `api` draws in the current task. */
   random(api: string, bytes: number): Random;
   /** The time to show, in whole units of the clock. */
@@ -41,17 +72,29 @@ export interface RecordingSession extends Shared {
   readonly mode: 'record';
   /** Undefined for requests that are not recorded. */
   open(request: OutgoingRequest): Exchange | undefined;
+  /** Returns what to call whenever the timer fires. */
+  timer(name: TimerName, delayMs: number): () => void;
   unrecorded(what: string): void;
 }
 
 export interface ReplaySession extends Shared {
   readonly mode: 'replay';
-  reply(request: OutgoingRequest, body: Uint8Array): Reply;
+  /** Throws when the recording has no answer. */
+  reply(request: OutgoingRequest, body: Uint8Array, receiver: Receiver): Reply;
+  timer(name: TimerName, delayMs: number, timer: VirtualTimer): void;
   /** Called before code reaches outside of its run; throws unless that is allowed. */
   closed(what: string): void;
 }
 
 export type Session = RecordingSession | ReplaySession;
+
+/** Tasks by the operations of the item store that they asked for: the library collects these in a queue. */
+const askers = new WeakMap<object, TaskKey>();
+
+export const noteAsker = (operation: object, task: TaskKey | undefined): void => {
+  if (task !== undefined) askers.set(operation, task);
+};
+export const askedBy = (operation: object): TaskKey | undefined => askers.get(operation);
 
 const sessions = new AsyncLocalStorage<Session>();
 const transport = new AsyncLocalStorage<'fetch' | 'socket'>();

@@ -16,20 +16,24 @@ const HEAD_LIMITS: ScanLimits = { maxDepth: 800, maxWeight: 5_000_000 };
 const MAX_PART_READINGS = 2_000_000;
 
 const text = z.string();
+const failure = z.looseObject({ name: text, message: text, code: text.optional() });
 const exchange = z.looseObject({
   task: text,
   request: z.looseObject({ method: text, url: text, contentType: text.optional() }),
   digest: text,
   at: z.number(),
+  asked: z.int(),
+  ended: z.int().optional(),
   answer: z
     .looseObject({
       status: z.int(),
       statusText: text.optional(),
       headers: z.array(z.tuple([text, text])),
-      chunks: z.array(z.tuple([z.number(), z.int().min(0)])),
+      arrival: z.int(),
+      chunks: z.array(z.tuple([z.number(), z.int().min(0), z.int().optional()])),
     })
     .optional(),
-  failure: z.looseObject({ name: text, message: text, code: text.optional() }).optional(),
+  failure: failure.optional(),
 });
 
 const PARTS: Readonly<Record<RecordingPart['kind'], z.ZodType>> = {
@@ -46,7 +50,16 @@ const PARTS: Readonly<Record<RecordingPart['kind'], z.ZodType>> = {
     ...{ ns: text, asked: text.optional(), checkpointId: text.nullable(), writes: z.array(z.unknown()) },
   }),
   exchange,
-  store: z.looseObject({ task: text, requests: z.unknown(), answers: z.unknown() }),
+  store: z.looseObject({
+    ...{
+      task: text,
+      requests: z.array(z.unknown()),
+      answers: z.array(z.unknown()).optional(),
+      asked: z.int(),
+    },
+    ...{ failure: failure.optional(), ended: z.int().optional() },
+  }),
+  timers: z.looseObject({ fired: z.array(z.tuple([text, text, z.int(), z.int()])) }),
   unrecorded: z.looseObject({ task: text, what: text }),
   clock: z.looseObject({ lists: z.array(z.tuple([text, text, z.array(z.number())])) }),
   asked: z.looseObject({ hashes: z.array(text) }),

@@ -7,6 +7,7 @@ export interface ReexecutionRequest {
   readonly stub: readonly string[];
   readonly from?: string | undefined;
   readonly set: JsonObject;
+  readonly allowUnused: boolean;
 }
 
 /** Executes one run at a time; others wait for it. */

@@ -22,6 +22,9 @@ const replayBody = z.object({
   set: optional(jsonObject).meta({
     description: 'Members that replace those of the input, or of the state.',
   }),
+  allow_unused: withDefault(z.boolean('expected true or false'), false).meta({
+    description: 'Recorded requests and store writes that are no longer made are no difference.',
+  }),
 });
 
 export const runReplayEndpoints: readonly Endpoint[] = [
@@ -40,7 +43,10 @@ export const runReplayEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params, body, c }) {
       const { runId, threadId } = await findRun({ context, actor, params, c }, 'threads:read');
       const left = new AbortController();
-      const request = { match: body.match, stub: body.stub ?? [], from: body.from, set: body.set ?? {} };
+      const request = {
+        ...{ match: body.match, stub: body.stub ?? [], from: body.from, set: body.set ?? {} },
+        allowUnused: body.allow_unused,
+      };
       async function* frames(): AsyncGenerator<SentFrame[]> {
         yield [{ event: 'started', data: JSON.stringify({ run_id: runId }), id: 0 }];
         const [start] = await context.log.payloads.recording(runId, 1);

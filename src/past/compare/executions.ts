@@ -1,13 +1,13 @@
 /**
  * Compares what a run left in the log with what its re-execution saved: step by step its writes and checkpoints, then its
- * frames and its end. Parallel tasks are compared as sets; ids are matched one to one.
+ * frames and its end. Writes of a step are compared as a set; ids are matched one to one.
  */
 import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { parseStored, type RunCheckpoint, type RunTrace } from '../trace.ts';
 import type { Difference } from './difference.ts';
-import { compareFrames } from './frames.ts';
-import { stepOf, toTraceSteps } from './trace-steps.ts';
+import { compareFrames, type FrameDifference } from './frames.ts';
+import { nodesOfStep, stepOf, toTraceSteps, type TraceStep } from './trace-steps.ts';
 import { compareValues, openIdMap, type IdMap, type Sides } from './values.ts';
 import { compareWrites } from './writes.ts';
 
@@ -72,12 +72,28 @@ export function compareTraces(options: CompareOptions): Comparison {
   }
   if (isPartial || isStopped) return end();
   if (options.withFrames) {
-    const frames = compareFrames(recorded.frames, found.frames, sides);
+    const frames = compareFrames(recorded.frames, found.frames, sides, recorded.checkpoints.some(isInner));
     counts.frames = recorded.frames.length;
-    if (frames !== undefined) return end(frames);
+    if (frames !== undefined) return end({ ...frames.difference, ...placeOfFrame(frames, actual) });
   }
   return end(compareEnds(recorded, found, sides));
 }
+
+/** Step and node of a frame that does not name them: they follow from the checkpoint behind it. */
+function placeOfFrame(
+  { difference: { what, step, node }, index }: FrameDifference,
+  steps: readonly TraceStep[],
+): Pick<Difference, 'what' | 'step' | 'node'> {
+  const behind = steps.find(({ path, checkpoint }) => path === '' && (checkpoint?.framesBefore ?? 0) > index);
+  const [only, ...others] = behind === undefined ? [] : nodesOfStep(behind);
+  return {
+    what,
+    ...(step !== undefined ? { step } : behind && { step: stepOf(behind) }),
+    ...(node !== undefined ? { node } : only !== undefined && others.length === 0 && { node: only }),
+  };
+}
+
+const isInner = ({ ns }: RunCheckpoint): boolean => ns !== '';
 
 /** Place of a checkpoint in its run. */
 const placeOf = ({ ns, metadata: { source = null, step = null } }: RunCheckpoint): Json => ({
@@ -107,11 +123,14 @@ const parse = (text: string | undefined): Json | undefined =>
 
 function compareEnds(recorded: RunTrace, found: RunTrace, sides: Sides): Difference | undefined {
   const difference = compareValues(toEnd(recorded.outcome), toEnd(found.outcome), sides);
-  return difference && { what: 'end', ...difference };
+  const failed = [found, recorded].find(({ outcome }) => outcome?.kind === 'error')?.outcome;
+  const { step, node } = (failed?.kind === 'error' && failed.origin) || {};
+  const place = { ...(step !== undefined && { step }), ...(node !== undefined && { node }) };
+  return difference && { what: 'end', ...place, ...difference };
 }
 
 /** Kind and error of an end, and what waits; stacks differ with every change of the source. */
-function toEnd(outcome: RunTrace['outcome']): Json {
+export function toEnd(outcome: RunTrace['outcome']): Json {
   if (outcome === undefined) return null;
   if (outcome.kind === 'error') return { kind: outcome.kind, error: outcome.error, message: outcome.message };
   return outcome.kind === 'success'

@@ -1,6 +1,6 @@
 /** Puts the steps of an execution into an order that does not depend on which of its parallel tasks was faster. */
 import { nodePathOf } from '../../kernel/embedded-ids.ts';
-import { nodeOfSend, SENDS } from '../step-nodes.ts';
+import { nodeOfPath, nodeOfSend, SENDS } from '../step-nodes.ts';
 import { keyOf, parseStored, type RunCheckpoint, type RunTrace, type RunWrite } from '../trace.ts';
 import { normalFormOf, type Side } from './values.ts';
 
@@ -44,6 +44,11 @@ export function toTraceSteps({ checkpoints, writes }: RunTrace, side: Side): Tra
   for (const ns of last.keys()) place(ns, undefined);
   return sortedByGraph(steps, side);
 }
+
+/** Nodes of the tasks that wrote before the step's checkpoint. */
+export const nodesOfStep = ({ writes, called }: TraceStep): string[] => [
+  ...new Set(writes.flatMap(({ taskPath = '' }) => nodeOfPath(taskPath, called) ?? [])),
+];
 
 function calledBy(checkpoint: RunCheckpoint | undefined): string[] {
   const sends = parseStored(checkpoint?.channels.get(SENDS) ?? '[]');

@@ -18,6 +18,6 @@ async function execute({ store, graphs, run, memoryMb, timeoutMs, ...options }: 
   const judge = openJudge({
     ...{ graphs, env: {}, memoryMb, timeoutMs, clock: systemClock(), output: 'nowhere', live: false },
   });
-  const result = await judge.judge(history, run, { ...options, allowUnused: false, answers: new Map() });
+  const result = await judge.judge(history, run, { ...options, answers: new Map() });
   return JSON.stringify(toJsonReport(withLate(result, await judge.close())));
 }

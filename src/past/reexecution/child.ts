@@ -10,7 +10,10 @@ import type { RunRef } from '../../thread/events.ts';
 import type { ReexecutionOptions } from './execute.ts';
 
 /** The first message to the process; its one answer is the report as JSON text. */
-export interface ChildOrder extends Pick<ReexecutionOptions, 'match' | 'stubs' | 'from' | 'set'> {
+export interface ChildOrder extends Pick<
+  ReexecutionOptions,
+  'match' | 'stubs' | 'from' | 'set' | 'allowUnused'
+> {
   /** Address of the store. */
   readonly store: string;
   /** Graphs of the project by id. */

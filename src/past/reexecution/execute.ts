@@ -6,8 +6,9 @@
  * run is refused.
  */
 import { orderOf } from '../../graphs/run-order.ts';
-import type { RunEnd, RunOrder } from '../../graphs/port.ts';
 import { toErrorEnd } from '../../graphs/failure.ts';
+import type { RunEnd, RunOrder } from '../../graphs/port.ts';
+import { breathe } from '../../kernel/breathe.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { realNow } from '../../recording/clock.ts';
 import {
@@ -17,15 +18,15 @@ import {
   type Player,
   type RequestDifference,
 } from '../../recording/player.ts';
-import { insideSession } from '../../recording/session.ts';
 import type { Outcome } from '../../thread/events.ts';
 import type { Difference } from '../compare/difference.ts';
-import { compareTraces, type Comparison } from '../compare/executions.ts';
+import { compareTraces, toEnd, type Comparison } from '../compare/executions.ts';
 import { sideOf } from '../compare/side.ts';
 import type { RunTrace } from '../trace.ts';
 import type { RunData } from './run-data.ts';
 import type { Sandbox } from './sandbox.ts';
 import { answeredBefore, placeOfTask, stepOfTask } from './places.ts';
+import { reasonsAgainst } from './reasons.ts';
 import { openScratchLink } from './scratch-link.ts';
 import { continueBehind, type Pauses } from './pauses.ts';
 
@@ -77,6 +78,7 @@ export async function reexecute(
   let store: Difference | undefined;
   const closed = new Set<string>();
   let isOver = false;
+  let isStalled = false;
   const stop = new AbortController();
   const end = (): void => stop.abort('fenced');
   const isWhole = run.attempt === 1 && options.from === undefined && options.stubs.length === 0;
@@ -101,6 +103,11 @@ export async function reexecute(
       closed.add(refused);
       end();
     },
+    onStalled() {
+      if (options.live) return;
+      isStalled = true;
+      end();
+    },
   });
   const base = {
     ...{ threadId: run.threadId, runId: run.runId, graphId: run.graphId },
@@ -110,91 +117,96 @@ export async function reexecute(
 
   const against = reasonsAgainst(data, player, options);
   if (against.length > 0) return untried(against);
-  const { clock } = sandbox;
-  const graphs = await sandbox.open(player, run.graphId);
-  if (typeof graphs === 'string') return untried([graphs, ...sandbox.refusedAtLoad]);
-  const started = await startOf(data, options);
-  const scratch = openScratchLink({
-    ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
-  });
-  const order = toOrder(started.data, player, started, options);
-  let thrown: { readonly error: unknown } | undefined;
-  const fail = (error: unknown): void => {
-    if (!(error instanceof NoAnswer)) thrown ??= { error };
-    end();
-  };
-  const { end: ended, isPaused } = await sandbox.during({ fail, isRecorded: isEndOf(data.trace) }, () =>
-    insideSession(player, () =>
-      continueBehind({ graphs, order, scratch, signal: stop.signal, trace: data.trace, ...options }),
-    ),
-  );
-  isOver = true;
-  const outcome = toOutcome(thrown === undefined ? ended : toErrorEnd(thrown.error));
-  const found: RunTrace = { ...scratch.trace(), outcome };
-  const isStopped = wasStopped(data.trace.outcome);
-  const isLoose = !isWhole || player.start === undefined;
-  const isPartial =
-    request !== undefined || store !== undefined || closed.size > 0 || outcome === undefined || isPaused;
-  const compared = compareTraces({
-    ...{ recorded: started.data.trace, found, isPartial, isStopped, replaced: data.replaced },
-    sides: {
-      recorded: sideOf(data.trace, { from: run.createdAt, until: run.updatedAt, isLoose }),
-      found: sideOf(found, { from: run.createdAt, until: realNow(), isLoose }),
-      agrees: player.agrees,
-    },
-    withFrames: isWhole,
-  });
-  // A run that was stopped may ask for what its recording no longer has.
-  const isExcused = isStopped && (request ?? store)?.recorded === undefined;
-  const mustUse = isWhole && !isPartial && !isStopped && !options.allowUnused;
-  const divergence =
-    compared.divergence ?? (isExcused ? undefined : store) ?? (mustUse ? firstUnused(player) : undefined);
-  const comparison = { ...compared, divergence };
-  const isWarm = request !== undefined && player.wasAskedBefore(request.found);
-  if (request !== undefined && isWarm) closed.add(answeredBefore(request));
-  const reasons = [...sandbox.refusedAtLoad, ...closed];
-  // What a module was refused, or had from another run, may have made the difference.
-  const isSure = !isWarm && sandbox.refusedAtLoad.size === 0;
-  const isDifferent = divergence !== undefined || (request !== undefined && !isExcused);
-  return {
-    ...{ ...base, comparison, values: valuesOf(found, order) },
-    ...(outcome && { outcome }),
-    ...(request !== undefined && { request }),
-    reasons,
-    verdict: isDifferent && isSure ? 'different' : reasons.length > 0 ? 'untried' : 'equal',
-  };
+  try {
+    const { clock } = sandbox;
+    const graphs = await sandbox.open(player, run.graphId);
+    if (typeof graphs === 'string') return untried([graphs, ...sandbox.refusedAtLoad]);
+    const started = await startOf(data, options);
+    const scratch = openScratchLink({
+      ...{ data: started.data, player, now: clock.now, isMoved: options.from !== undefined },
+    });
+    const order = toOrder(started.data, player, started, options);
+    let thrown: { readonly error: unknown } | undefined;
+    const fail = (error: unknown): void => {
+      if (!(error instanceof NoAnswer)) thrown ??= { error };
+      end();
+    };
+    const { end: ended, isPaused } = await sandbox.during({ fail, isRecorded: isEndOf(data.trace) }, () =>
+      player.execute(async () => {
+        const paused = await continueBehind({
+          graphs,
+          order,
+          scratch,
+          signal: stop.signal,
+          trace: data.trace,
+          ...options,
+        });
+        // Node tells of rejections that nothing handles after the code that made them.
+        await breathe();
+        return paused;
+      }),
+    );
+    isOver = true;
+    const outcome = toOutcome(thrown === undefined ? ended : toErrorEnd(thrown.error));
+    const found: RunTrace = { ...scratch.trace(), outcome };
+    const isStopped = wasStopped(data.trace.outcome);
+    const isLoose = !isWhole || player.start === undefined;
+    const isPartial =
+      request !== undefined || store !== undefined || closed.size > 0 || outcome === undefined || isPaused;
+    const compared = compareTraces({
+      ...{ recorded: started.data.trace, found, isPartial, isStopped, replaced: data.replaced },
+      sides: {
+        recorded: sideOf(data.trace, { from: run.createdAt, until: run.updatedAt, isLoose }),
+        found: sideOf(found, { from: run.createdAt, until: realNow(), isLoose }),
+        agrees: player.agrees,
+      },
+      withFrames: isWhole,
+    });
+    // A run that was stopped, or ended by an error that nothing handles, may ask for what its recording no longer has.
+    const isExcused = (isStopped || thrown !== undefined) && (request ?? store)?.recorded === undefined;
+    const mustUse = isWhole && !isPartial && !isStopped && !options.allowUnused;
+    const divergence =
+      compared.divergence ??
+      (isExcused ? undefined : store) ??
+      (isStalled && !isStopped && request === undefined && closed.size === 0
+        ? missingEnd(data.trace)
+        : undefined) ??
+      (mustUse ? await firstUnused(player) : undefined);
+    const comparison = { ...compared, divergence };
+    const isWarm = request !== undefined && player.wasAskedBefore(request.found);
+    if (request !== undefined && isWarm) closed.add(answeredBefore(request));
+    const reasons = [...sandbox.refusedAtLoad, ...closed];
+    // What a module was refused, or had from another run, may have made the difference.
+    const isSure = !isWarm && sandbox.refusedAtLoad.size === 0;
+    const isDifferent = divergence !== undefined || (request !== undefined && !isExcused);
+    return {
+      ...{ ...base, comparison, values: valuesOf(found, order) },
+      ...(outcome && { outcome }),
+      ...(request !== undefined && { request }),
+      reasons,
+      verdict: isDifferent && isSure ? 'different' : reasons.length > 0 ? 'untried' : 'equal',
+    };
+  } finally {
+    player.close();
+  }
 }
 
-/** Returns the reasons why the run cannot be executed again. */
-function reasonsAgainst(data: RunData, player: Player, { live, stubs, from }: ReexecutionOptions): string[] {
-  if (data.trace.outcome === undefined) return ['the run has not ended'];
-  if (data.trace.outcome.kind === 'rolled-back') return ['the run was rolled back: what it saved is gone'];
-  const reasons: string[] = [];
-  if (data.unreadable !== undefined) reasons.push(data.unreadable);
-  if (from !== undefined && !data.trace.checkpoints.some(({ checkpointId }) => checkpointId === from))
-    reasons.push(`--from: the run has no checkpoint ${from}`);
-  if (live) return reasons;
-  for (const { what, task } of player.unrecorded)
-    if (!stubs.some((node) => task.split(' ')[1]?.split('|').includes(node) === true))
-      reasons.push(
-        `${what} of ${placeOfTask(task)} is not recorded; --stub takes a node's writes from the log`,
-      );
-  if (player.cut !== undefined)
-    reasons.push(`the recording was cut at ${player.cut.maxBytes} bytes (recording.max_bytes)`);
-  return [...new Set(reasons)];
-}
+/** The re-execution waits for ever, where the recorded run ended. */
+const missingEnd = ({ outcome }: RunTrace): Difference => ({
+  ...{ what: 'end', recorded: toEnd(outcome), found: undefined },
+});
 
 /** The first recorded request or write of the item store that the re-execution did not make. */
-function firstUnused(player: Player): Difference | undefined {
-  const { exchanges, batches } = player.unused();
+async function firstUnused(player: Player): Promise<Difference | undefined> {
+  const { exchanges, writes } = await player.unused();
   if (exchanges[0] !== undefined) {
     const { task, request } = exchanges[0];
     const recorded = `${request.method} ${request.url}`;
     return { what: 'request', ...stepOfTask(task), recorded, found: undefined };
   }
-  if (batches[0] === undefined) return undefined;
-  const { task, requests } = batches[0];
-  return { what: 'store', ...stepOfTask(task), recorded: requests, found: undefined };
+  if (writes[0] === undefined) return undefined;
+  const { task, request: recorded } = writes[0];
+  return { what: 'store', ...stepOfTask(task), recorded, found: undefined };
 }
 
 interface Start {

@@ -14,6 +14,8 @@ import { watchOutside } from '../../recording/outside.ts';
 import type { Player } from '../../recording/player.ts';
 import { interceptRandomness } from '../../recording/randomness.ts';
 import { setProcessSession } from '../../recording/session.ts';
+import { interceptTimers } from '../../recording/timers.ts';
+import { countWork } from '../../recording/open-work.ts';
 
 /** Takes the errors of a run that nothing catches. */
 export interface Faults {
@@ -52,6 +54,8 @@ export function openSandbox(
   const opened = new Map<string, InProcessGraphs>();
   interceptRandomness();
   interceptClock();
+  interceptTimers();
+  countWork();
   interceptFetch();
   interceptNodeHttp();
   watchOutside();

@@ -4,7 +4,6 @@
  */
 import type { LoadedCheckpoint, NewCheckpoint, PendingWrite, RunLink } from '../../graphs/port.ts';
 import type { StoreAnswer } from '../../graphs/store-port.ts';
-import type { Json } from '../../kernel/json.ts';
 import type { Player } from '../../recording/player.ts';
 import { compareText } from '../compare/trace-steps.ts';
 import type { RunTrace, RunWrite } from '../trace.ts';
@@ -102,7 +101,7 @@ export function openScratchLink({ data, player, now, isMoved }: ScratchOptions):
     },
     store: {
       async batch(requests) {
-        return player.stored(requests as unknown as Json) as unknown as StoreAnswer[];
+        return (await player.stored(requests)) as unknown as StoreAnswer[];
       },
     },
     begun: async () => undefined,
@@ -117,6 +116,7 @@ export function openScratchLink({ data, player, now, isMoved }: ScratchOptions):
     trace: () => ({
       checkpoints: saved.map((each) => ({
         ...{ ns: each.ns, checkpointId: each.checkpointId, parentId: each.parentId },
+        ...(each.frames !== undefined && { framesBefore: each.frames }),
         metadata: each.metadata,
         channels: new Map(blobsOf(each).map(({ channel, data: text }) => [channel, text])),
         changed: new Set(each.blobs.map(({ channel }) => channel)),

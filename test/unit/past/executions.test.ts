@@ -5,6 +5,7 @@ import { agree, compareValues, type Side } from '../../../src/past/compare/value
 import { lineDifference } from '../../../src/past/reexecution/print.ts';
 import type { RunTrace } from '../../../src/past/trace.ts';
 import { suite } from '../../support/suite.ts';
+import { CHANGES } from '../../support/value-changes.ts';
 
 const test = suite('comparison of executions');
 
@@ -53,47 +54,6 @@ const STRICT = { recorded: side(), found: side() };
 const NAMES = [
   ...['items', 'params', 'teams', 'latency_ms', 'durationMs', 'took', 'elapsed', 'attempt', 'run_attempt'],
   ...['langgraph_version', 'created', 'created_at', 'timestamp', 'id', 'run_id', 'checkpoint_id', 'ts', 'x'],
-];
-
-/** Pairs of values; neither may pass for the other under any name. */
-const CHANGES: readonly (readonly [unknown, unknown])[] = [
-  ...([
-    [1, 2],
-    [1, 1.000001],
-    [0, null],
-    [1, '1'],
-    [true, false],
-    ['', null],
-    ['a', 'b'],
-    ['a', 'a '],
-  ] as const),
-  ...([
-    [1_795_600_000_000, 1_795_600_000_001],
-    [5, -5],
-    [{}, []],
-    [null, []],
-    [
-      [1, 2],
-      [2, 1],
-    ],
-  ] as const),
-  ...([
-    [{ a: null }, {}],
-    [{ a: 1 }, { b: 1 }],
-    [[null], []],
-    [[1], [1, 1]],
-  ] as const),
-  ...([
-    ['2026-11-25T10:00:00Z', '2026-11-25T10:00:01Z'],
-    ['2026-11-25', '2026-11-26'],
-  ] as const),
-  ...([
-    [A, B],
-    [`run-${A}`, `run-${B}`],
-    [A, A.toUpperCase()],
-    ['/?q=1', '/?q=2'],
-  ] as const),
-  ...([['0123456789abcdef0123456789abcdef', '0123456789abcdef0123456789abcdee']] as const),
 ];
 
 test('no changed value is left out, of any type and under any name', () => {
@@ -183,21 +143,23 @@ test('a missing and a further step are differences, unless the execution ended e
   assert.equal(compare(short, long, { isStopped: true }).divergence, undefined);
 });
 
-test('frames are compared in order within their task, and ends by kind and message', () => {
+test('frames are compared in order, in any order where subgraphs ran; ends by kind and message', () => {
   // given
   const chunk = (node: string, text: string) => ({
     event: 'messages',
-    data: JSON.stringify([{ content: text }, { langgraph_checkpoint_ns: `${node}:1` }]),
+    data: JSON.stringify([{ content: text }, { langgraph_node: node }]),
   });
   const of = (...frames: RunTrace['frames']): RunTrace => trace('a', [], frames);
   const recorded = of(chunk('a', '1'), chunk('b', '1'), chunk('a', '2'));
+  // when
+  const swapped = of(chunk('b', '1'), chunk('a', '1'), chunk('a', '2'));
+  const inner = { ...trace('a', [{ channels: {} }]).checkpoints[0]!, ns: 'sub:1' };
+  const within = (each: RunTrace): RunTrace => ({ ...each, checkpoints: [inner] });
   // then
-  assert.equal(
-    compare(recorded, of(chunk('b', '1'), chunk('a', '1'), chunk('a', '2'))).divergence,
-    undefined,
-  );
-  const swapped = compare(recorded, of(chunk('a', '2'), chunk('b', '1'), chunk('a', '1'))).divergence;
-  assert.equal(swapped?.what, 'frame');
+  assert.equal(compare(recorded, recorded).divergence, undefined);
+  assert.equal(compare(recorded, swapped).divergence?.what, 'frame');
+  assert.equal(compare(within(recorded), within(swapped)).divergence, undefined);
+  assert.equal(compare(recorded, of(chunk('a', '1'), chunk('b', '1'))).divergence?.node, 'a');
   const failed: RunTrace = { ...recorded, outcome: { kind: 'error', error: 'Error', message: 'no' } };
   assert.equal(compare(failed, recorded).divergence?.what, 'end');
 });

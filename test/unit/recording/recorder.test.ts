@@ -39,6 +39,10 @@ async function withServer<T>(use: (url: string) => Promise<T>): Promise<T> {
 // Other tests of this process may have intercepted the clock.
 interceptFetch();
 
+const SILENT = {
+  ...{ head: () => undefined, data: () => undefined, completed: () => undefined, failed: () => undefined },
+};
+
 interface Seen {
   readonly status: number;
   readonly type: string | null | undefined;
@@ -122,7 +126,7 @@ test('a request that breaks off is recorded with its error and fails alike', asy
   await assert.rejects(again, (error: Error) => (error.cause as { code?: string }).code === 'ECONNREFUSED');
 });
 
-test('parallel requests of one task find their own answers, in any order', () => {
+test('parallel requests of one task find their own answers, which come in the recorded order', async () => {
   // given
   const { parts, recorder } = record();
   const request = { method: 'POST', url: 'http://model/' };
@@ -135,13 +139,18 @@ test('parallel requests of one task find their own answers, in any order', () =>
   }
   // when
   const { player } = play(parts);
-  const bodies = ['b', 'a'].map((text) => {
-    const reply = player.reply(request, Buffer.from(text));
-    return reply.kind === 'answer' ? Buffer.from(reply.answer.body).toString() : reply.kind;
-  });
+  const received: string[] = [];
+  const receiver = { ...SILENT, data: (chunk: Buffer) => void received.push(chunk.toString()) };
+  const ended = ['b', 'a'].map(
+    (text) =>
+      new Promise<void>((resolve) =>
+        player.reply(request, Buffer.from(text), { ...receiver, completed: resolve }),
+      ),
+  );
+  await Promise.all(ended);
   // then
-  assert.deepEqual(bodies, ['to b', 'to a']);
-  assert.throws(() => player.reply(request, Buffer.from('c')), NoAnswer);
+  assert.deepEqual(received, ['to a', 'to b']);
+  assert.throws(() => player.reply(request, Buffer.from('c'), SILENT), NoAnswer);
 });
 
 test('secrets are masked in URL, request and answer, also where a chunk ends within one (A4)', () => {
@@ -208,13 +217,13 @@ test('ids and times of a request may differ where several attempts were recorded
   exchange.answered(200, 'OK', []);
   exchange.ended();
   const ask = (isWhole: boolean) =>
-    play(parts, undefined, isWhole).player.reply(request, Buffer.from('at 2026-11-25T11:00:00Z'));
+    play(parts, undefined, isWhole).player.reply(request, Buffer.from('at 2026-11-25T11:00:00Z'), SILENT);
   // then
   assert.equal(ask(false).kind, 'answer');
   assert.throws(() => ask(true), NoAnswer);
 });
 
-test('what was recorded and is not asked for again is named, unless it had not ended', () => {
+test('what was recorded and is not asked for again is named, ended or not', async () => {
   // given
   const { parts, recorder } = record();
   const urls = ['http://model/1', 'http://model/2', 'http://model/3'];
@@ -223,21 +232,21 @@ test('what was recorded and is not asked for again is named, unless it had not e
     exchange.answered(200, 'OK', []);
     exchange.ended();
   }
-  recorder.stored([{ kind: 'get', namespace: ['a'], key: 'read' }], [null]);
+  recorder.store([{ kind: 'get', namespace: ['a'], key: 'read' }]).answered([null]);
   const put = (n: number) => [{ kind: 'put', namespace: ['a'], key: 'k', value: { n } }];
-  recorder.stored(put(1), [null]);
+  recorder.store(put(1)).answered([null]);
   recorder.end();
   // when
   const { player } = play(parts);
-  player.reply({ method: 'GET', url: urls[0]! }, new Uint8Array());
+  player.reply({ method: 'GET', url: urls[0]! }, new Uint8Array(), SILENT);
   // then
-  const { exchanges, batches } = player.unused();
+  const { exchanges, writes } = await player.unused();
   assert.deepEqual(
     exchanges.map(({ request }) => request.url),
-    [urls[1]],
+    urls.slice(1),
   );
-  assert.equal(batches.length, 1);
-  assert.throws(() => player.stored(put(2)), NoAnswer);
+  assert.deepEqual(writes, [{ task: '1 agent', request: put(1)[0] }]);
+  await assert.rejects(player.stored(put(2)), NoAnswer);
 });
 
 test('a task is named by step, nodes and position among parallel ones, never by an id', () => {
@@ -258,7 +267,7 @@ test('a part of another format is refused with both numbers', () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
   const bytes = zstdCompressSync(Buffer.concat([length, head]));
-  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 3' });
+  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 4' });
 });
 
 test.run();

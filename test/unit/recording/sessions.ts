@@ -29,6 +29,7 @@ export function play(parts: readonly RecordingPart[], realNow = () => 5, isWhole
     onDifference: (difference) => void differences.push(difference),
     onClosed: () => undefined,
     onStore: () => undefined,
+    onStalled: () => undefined,
   });
   player.configOf = () => TASK;
   return { player, differences };

@@ -8,9 +8,10 @@ import { suite } from '../../support/suite.ts';
 const test = suite('recording/unpack');
 
 const EXCHANGE: RecordingPart = {
-  ...{ kind: 'exchange', attempt: 1, task: '1 a', digest: 'd', at: 5 },
+  ...{ kind: 'exchange', attempt: 1, task: '1 a', digest: 'd', at: 5, asked: 1 },
   request: { method: 'POST', url: 'http://model/', contentType: 'text/plain', body: Buffer.from('question') },
-  answer: { status: 200, headers: [['a', 'b']], body: Buffer.from('answer'), chunks: [[1, 6]] },
+  answer: { status: 200, headers: [['a', 'b']], body: Buffer.from('answer'), arrival: 2, chunks: [[1, 6]] },
+  ended: 4,
 };
 
 /** `length` is what the part says of its head. */

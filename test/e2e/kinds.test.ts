@@ -1,0 +1,128 @@
+/** Code that did not change executes again with no difference, in whatever order its answers came; a change is named (R3). */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Planted } from '../fixtures/kinds/changes.ts';
+import { KINDS } from '../fixtures/kinds/kinds.ts';
+import { createRandom } from '../support/random.ts';
+import { suite } from '../support/suite.ts';
+import { CHANGES } from '../support/value-changes.ts';
+import { withAnswersServer } from './answers-server.ts';
+import { withPrograms } from './programs.ts';
+
+const test = suite('kinds of code and of changes');
+
+const CONFIG = fileURLToPath(new URL('../fixtures/kinds', import.meta.url));
+const MODES = ['values', 'updates', 'messages-tuple', 'tasks', 'custom', 'debug'];
+const FORMS = ['single', 'fan', 'nested', 'functional', 'plain'];
+const SEED = Number(process.env['SEED'] ?? 1);
+/** Part of all cases that is drawn, in percent. `npm run test:long` takes all. */
+const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 30);
+
+interface Case {
+  readonly title: string;
+  readonly graph: string;
+  readonly input: object;
+}
+interface Report {
+  readonly title: string;
+  readonly verdict: string;
+  readonly comparison?: { readonly divergence?: Readonly<Record<string, unknown>> };
+  readonly request?: { readonly task: string };
+  readonly reasons: readonly string[];
+}
+
+const drawn = <T>(cases: readonly T[]): T[] => {
+  const random = createRandom(SEED);
+  return random.shuffle(cases).slice(0, Math.ceil((cases.length * SHARE_PERCENT) / 100));
+};
+
+/** Runs every case on a thread of its own, three at a time, and executes all of them again; `env` is that of the re-execution. */
+const reexecuted = (cases: readonly Case[], env: Record<string, string>): Promise<Report[]> =>
+  withAnswersServer(SEED, (url) =>
+    withPrograms(async (programs) => {
+      const given = { MODEL_URL: url };
+      const data = join(programs.dir, 'data');
+      const server = await programs.serve({ args: ['--config', CONFIG], env: given });
+      const titles = new Map<string, string>();
+      const due = [...cases];
+      const lane = async (): Promise<void> => {
+        for (let next = due.shift(); next !== undefined; next = due.shift()) {
+          const { thread_id: thread } = (await server.ask('POST', '/threads', {})).json;
+          titles.set(thread, next.title);
+          const asked = { assistant_id: next.graph, input: next.input, stream_mode: MODES };
+          const path = `/threads/${thread}/runs`;
+          const { run_id: run } = (await server.ask('POST', path, { ...asked, stream_subgraphs: true })).json;
+          await server.ask('GET', `${path}/${run}/join`);
+        }
+      };
+      await Promise.all([lane(), lane(), lane()]);
+      await server.end('SIGTERM');
+      const { output } = await programs.run({
+        args: ['replay', '--execute', '--all', '--json', '--config', CONFIG, '--data', data],
+        env: { ...given, ...env },
+      });
+      const lines = output.split('\n').filter((line) => line.startsWith('{"threadId"'));
+      assert.equal(lines.length, cases.length, output.slice(-2_000));
+      return lines.map((line) => {
+        const { threadId, ...report } = JSON.parse(line);
+        return { ...report, title: titles.get(threadId) };
+      });
+    }),
+  );
+
+const shown = ({ title, verdict, comparison, request, reasons }: Report): string =>
+  `${title}: ${verdict} ${JSON.stringify([comparison?.divergence, request, reasons]).slice(0, 500)}`;
+
+test('every kind of code, alone and in parallel, is equal', async () => {
+  const cases = Object.keys(KINDS).flatMap((kind) =>
+    FORMS.map((graph): Case => ({ title: `${graph}: ${kind}`, graph, input: { kind } })),
+  );
+  const reports = await reexecuted(drawn(cases.filter(({ title }) => !UNORDERED.includes(title))), {});
+  assert.deepEqual(reports.filter(({ verdict }) => verdict !== 'equal').map(shown), []);
+});
+
+/** Subgraphs read and save checkpoints while others run, in no recorded order: their clocks and failures depend on it. */
+const UNORDERED: readonly string[] = [
+  ...['items of the store', 'store between requests', 'failed request', 'thrown error'],
+  ...['request that outlives its node', 'request that is not awaited'],
+].map((kind) => `nested: ${kind}`);
+
+/** Sites of values, with the step and node that a change of them is named by. */
+const SITES: Readonly<Record<string, string>> = {
+  ...{ write: '1 first', name: '1 first', body: '2 asks', query: '2 asks', put: '3 keeps', frame: '3 keeps' },
+  ...{ parallel: '4 fanned', interrupt: ' ends', error: ' ends' },
+};
+const SPECIAL: Readonly<Record<string, string>> = {
+  ...{ 'additional request': '2 asks', 'missing request': '2 asks', 'another method': '2 asks' },
+  ...{ 'swapped answers': '2 asks', endless: '', 'missing put': '3 keeps', 'additional put': '3 keeps' },
+  ...{ 'another key': '3 keeps', 'missing frame': '3 keeps', 'additional frame': '3 keeps' },
+  ...{ 'swapped frames': '3 keeps', 'order of parallel tasks': '4 fanned', 'missing task': '3 keeps' },
+  ...{ 'additional draw': '5 draws', time: '5 draws', random: '5 draws' },
+  ...{ 'missing element': '6 goes', 'another node': '6 goes', thrown: ' ends', caught: ' ends' },
+  ...{ 'additional channel': '7 ends' },
+};
+
+test('every planted change is named by its step and node', async () => {
+  // given
+  const values = Object.keys(SITES).flatMap((site) =>
+    CHANGES.filter(([a, b]) => site !== 'name' || String(a) !== String(b)).map(
+      ([usual, instead]): Planted => ({ site, usual, instead }),
+    ),
+  );
+  const cases = [...drawn(values), ...Object.keys(SPECIAL).map((site): Planted => ({ site }))].map(
+    (planted): Case => ({ title: JSON.stringify(planted), graph: 'changes', input: { planted } }),
+  );
+  // when
+  const reports = await reexecuted(cases, { PLANTED: 'yes' });
+  // then
+  const wrong = reports.filter(({ title, verdict, comparison, request }) => {
+    const { site } = JSON.parse(title) as Planted;
+    const { step, node } = comparison?.divergence ?? {};
+    const place = request === undefined ? `${String(step)} ${String(node)}` : request.task;
+    return verdict !== 'different' || !place.endsWith((SITES[site] ?? SPECIAL[site])!);
+  });
+  assert.deepEqual(wrong.map(shown), []);
+});
+
+test.run();
