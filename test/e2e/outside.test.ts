@@ -150,7 +150,6 @@ const DEATHS: Readonly<Record<string, RegExp>> = {
   kill: /^the process ended with SIGKILL$/,
   ends: /^the process ended with 4$/,
   memory: /^the process ended with SIGABRT: .*heap/,
-  waits: /^the process ended with 0$/,
 };
 
 /** What the report says of runs whose errors nothing catches, or whose code has lost its context. */
@@ -158,6 +157,7 @@ const PLANTED: Readonly<Record<string, RegExp>> = {
   exit: /"error":"ProcessExit".*"verdict":"different"/,
   throws: /"message":"thrown outside of any await".*"verdict":"different"/,
   awaited: /"outcome":\{"kind":"success".*"reasons":\[\]/,
+  waits: /"verdict":"different"/,
   collected: /"reasons":\["a socket in node ending, step 0"\],"verdict":"untried"/,
 };
 
