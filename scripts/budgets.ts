@@ -6,13 +6,13 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 839,
+  src: 840,
   'src/actors': 1692,
   'src/archive': 1746,
   'src/assistant': 174,
   'src/auth': 931,
-  'src/cli': 2070,
-  'src/config': 1665,
+  'src/cli': 2079,
+  'src/config': 1163,
   'src/cron': 335,
   'src/delivery': 341,
   'src/effects': 2453,
@@ -33,8 +33,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 732,
   'src/workers': 2245,
   'src/ws': 620,
-  scripts: 2056,
-  test: 70400,
+  scripts: 2067,
+  test: 70500,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -1,15 +1,16 @@
 /**
- * Generates the configuration reference in `src/config/README.md` from the schemas of file and environment. Part of
- * `npm run format`; a test fails when it is out of date.
+ * Generates the configuration reference in `src/config/README.md` and `platform.schema.json` from the settings. Part of
+ * `npm run format`; a test fails when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { z } from 'zod';
-import { environment, type VariableMeta } from '../src/config/environment.ts';
-import { configFile } from '../src/config/file.ts';
+import { detailsOf } from '../src/config/setting.ts';
+import { FOR_OTHER_TOOLS, SETTINGS, toJsonSchema, type Setting } from '../src/config/schema.ts';
 
 export const PAGE = fileURLToPath(new URL('../src/config/README.md', import.meta.url));
+export const SCHEMA = fileURLToPath(new URL('../platform.schema.json', import.meta.url));
 
 interface Node {
   readonly type?: string;
@@ -29,6 +30,11 @@ interface Node {
 }
 
 type Row = readonly string[];
+
+const addForm: NonNullable<Parameters<typeof toJsonSchema>[0]> = ({ zodSchema, jsonSchema }) => {
+  const { form } = detailsOf(zodSchema);
+  if (form !== undefined) jsonSchema['form'] = form;
+};
 
 /** Returns a row for each key, followed by those of its members. */
 function rowsOf(node: Node, path: string, isRequired: boolean): Row[] {
@@ -89,21 +95,22 @@ function defaultText(node: Node, isRequired: boolean, isLeaf: boolean): string {
 }
 
 const isEmpty = (value: unknown): boolean =>
-  value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  value === '' || value === null || (typeof value === 'object' && Object.keys(value).length === 0);
 
-function variableRow(name: string, schema: z.ZodType): Row {
-  const { description = '', others = [], option, byDefault } = schema.meta() as VariableMeta;
-  const { form = 'text' } = z.toJSONSchema(schema, JSON_SCHEMA) as Node;
+/** The row of a setting that an option or a variable can give. */
+function nameRow({ schema, names, inFile, details: { byDefault } }: Setting): Row {
+  const isOption = (name: string): boolean => name.startsWith('--');
+  const node = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', override: addForm }) as Node;
   return [
-    [name, ...others].map((each) => `\`${each}\``).join(', '),
-    option === undefined ? '' : `\`${option}\``,
-    form,
-    byDefault ?? `\`${String(schema.parse(undefined))}\``,
-    description,
+    codes(names.filter((name) => !isOption(name))),
+    codes(names.filter(isOption)),
+    node.items === undefined ? typeText(node) : `${typeText(node.items)}, separated by commas`,
+    byDefault ?? (inFile === undefined ? codes([String(node.default)]) : codes([inFile.join('.')])),
+    node.description ?? '',
   ];
 }
 
-const JSON_SCHEMA = { io: 'input', unrepresentable: 'any' } as const;
+const codes = (all: readonly string[]): string => all.map((each) => `\`${each}\``).join(', ');
 
 const table = (head: Row, rows: readonly Row[]): string =>
   [head, head.map(() => '---'), ...rows]
@@ -115,12 +122,12 @@ const PARTS: Readonly<Record<string, () => string>> = {
   '<!-- keys of the file -->': () =>
     table(
       ['Key', 'Type', 'Default', 'Meaning'],
-      rowsOf(z.toJSONSchema(configFile, JSON_SCHEMA) as Node, '', false),
+      rowsOf(toJsonSchema(addForm) as Node, '', false).filter((row) => row.at(-1) !== FOR_OTHER_TOOLS),
     ),
   '<!-- variables of the environment -->': () =>
     table(
       ['Variable', 'Option', 'Type', 'Default', 'Meaning'],
-      Object.entries(environment.shape).map(([name, schema]) => variableRow(name, schema)),
+      SETTINGS.filter(({ names }) => names.length > 0).map(nameRow),
     ),
 };
 const END = '<!-- end -->';
@@ -137,8 +144,12 @@ export async function writtenPage(page: string): Promise<string> {
   return format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' });
 }
 
+export const writtenSchema = async (): Promise<string> =>
+  format(JSON.stringify(toJsonSchema()), { ...(await resolveConfig(SCHEMA)), parser: 'json' });
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const page = readFileSync(PAGE, 'utf8');
   const written = await writtenPage(page);
   if (written !== page) writeFileSync(PAGE, written);
+  writeFileSync(SCHEMA, await writtenSchema());
 }

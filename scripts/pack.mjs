@@ -52,7 +52,7 @@ mkdirSync(FOLDER, { recursive: true });
 checkDependencies(await buildInto(join(FOLDER, 'dist')));
 declareTypes();
 cpSync(join(ROOT, 'scripts/bin'), join(FOLDER, 'bin'), { recursive: true });
-cpSync(join(ROOT, 'README.md'), join(FOLDER, 'README.md'));
+for (const file of ['README.md', 'platform.schema.json']) cpSync(join(ROOT, file), join(FOLDER, file));
 const { name, version, description, type, dependencies } = own;
 const auth = { types: './dist/auth/auth.d.ts', default: './dist/auth/auth.js' };
 const manifest = {

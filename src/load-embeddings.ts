@@ -1,6 +1,7 @@
 /** Creates embedding models named `"<provider>:<model>"` with the project's copy of the provider's package. */
 import { dirname, join } from 'node:path';
-import type { EmbeddingProvider, EmbeddingSpec } from './config/embedding-spec.ts';
+import type { Config } from './config/config.ts';
+import type { EmbeddingProvider } from './config/embedding-spec.ts';
 import { importFrom } from './graphs/user-modules.ts';
 import { loadExport } from './load-export.ts';
 
@@ -28,13 +29,14 @@ const PROVIDERS: Readonly<Record<EmbeddingProvider, Provider>> = {
 
 /** Returns undefined when none is configured, or after adding to `problems`. */
 export async function loadEmbeddings<T>(
-  spec: EmbeddingSpec | undefined,
+  { configFile, store }: Config,
   recognise: (exported: unknown) => T | undefined,
   problems: string[],
 ): Promise<T | undefined> {
   const key = 'store.index.embed';
+  const spec = store.index?.embed;
   if (spec === undefined || !('provider' in spec)) return loadExport(key, spec, recognise, EMBEDS, problems);
-  const { provider, model, configFile } = spec;
+  const { provider, model } = spec;
   const { package: name, className, modelOption } = PROVIDERS[provider];
   const dir = dirname(configFile);
   const refuse = (reason: string): undefined => {

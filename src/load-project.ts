@@ -39,8 +39,7 @@ export async function loadProject(
   const ofGraphs = problems.length;
   const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', problems);
   const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', problems);
-  const embed = config.store.index?.embed;
-  const embedTexts = await loadEmbeddings(embed, recogniseEmbedTexts, problems);
+  const embedTexts = await loadEmbeddings(config, recogniseEmbedTexts, problems);
   const isPartial = !isStrict && problems.length === 0 && unloaded.length < config.graphs.length;
   if (!isPartial) problems.splice(ofGraphs, 0, ...unloaded.map(problemText));
   if (graphs !== undefined && problems.length === 0) {

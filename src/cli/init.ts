@@ -8,7 +8,7 @@ import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { readmeOf } from './init/agent.ts';
 import { findOrigin, type Origin } from './init/origin.ts';
-import { DEFAULT_TEMPLATE, TEMPLATES, type Template } from './init/templates.ts';
+import { DEFAULT_TEMPLATE, TEMPLATES, toJson, type Template } from './init/templates.ts';
 
 /** Files that make a folder a project. */
 const CONFIGURATIONS = ['platform.json', 'langgraph.json'];
@@ -39,11 +39,11 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
         'init --template auth',
       ),
     )
-    .action((given: string, { template: name }: { template: string }) => {
+    .action(async (given: string, { template: name }: { template: string }) => {
       const folder = resolve(host.cwd, given);
       const template = TEMPLATES[name]!;
       const origin = findOrigin(folder, host.env);
-      const files = toWrite(folder, name, template, origin);
+      const files = await toWrite(folder, name, template, origin);
       mkdirSync(folder, { recursive: true });
       for (const [file, text] of files) writeFileSync(join(folder, file), text, { flag: 'wx' });
       const shown = relative(host.cwd, folder);
@@ -57,12 +57,12 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
  * Throws when one of the files is there. A project that has its configuration gets the handler alone, and a
  * `package.json` that is there stays as it is.
  */
-function toWrite(
+async function toWrite(
   folder: string,
   name: string,
   template: Template,
   origin: Origin,
-): [file: string, text: string][] {
+): Promise<[file: string, text: string][]> {
   const isProject = CONFIGURATIONS.some((file) => existsSync(join(folder, file)));
   const wanted = Object.entries(template.files).filter(
     ([file]) => !(name === 'auth' && isProject) || file === 'auth.ts',
@@ -71,7 +71,15 @@ function toWrite(
   if (taken.length > 0)
     throw new Error(`${folder} has ${taken.join(', ')} already; nothing was written, name another folder`);
   if (name === 'auth' && isProject) return wanted;
-  if (!existsSync(join(folder, MANIFEST))) wanted.push([MANIFEST, manifestOf(folder, template, origin)]);
+  const writesManifest = !existsSync(join(folder, MANIFEST));
+  // npm installs the schema with the program, so a newer program brings a newer schema.
+  const isInstalled = writesManifest && origin.dependency !== undefined;
+  const $schema = isInstalled ? `./node_modules/${PRODUCT}/${SCHEMA}` : `./${SCHEMA}`;
+  const configuration = wanted.find(([file]) => CONFIGURATIONS.includes(file))!;
+  configuration[1] = toJson({ $schema, ...(JSON.parse(configuration[1]) as object) });
+  if (!isInstalled && !existsSync(join(folder, SCHEMA)))
+    wanted.push([SCHEMA, toJson((await import('../config/schema.ts')).toJsonSchema())]);
+  if (writesManifest) wanted.push([MANIFEST, manifestOf(folder, template, origin)]);
   if (template.test !== undefined && !existsSync(join(folder, README)))
     wanted.push([README, readmeOf(basename(folder))]);
   return wanted;
@@ -79,6 +87,7 @@ function toWrite(
 
 const MANIFEST = 'package.json';
 const README = 'README.md';
+const SCHEMA = 'platform.schema.json';
 
 function manifestOf(folder: string, template: Template, { inScripts, dependency }: Origin): string {
   const manifest = {
@@ -100,7 +109,7 @@ function manifestOf(folder: string, template: Template, { inScripts, dependency 
     },
     devDependencies: template.devDependencies,
   };
-  return `${JSON.stringify(manifest, null, 2)}\n`;
+  return toJson(manifest);
 }
 
 function nextSteps(

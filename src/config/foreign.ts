@@ -2,14 +2,10 @@
  * Checks variables of other servers for features that this server lacks. A variable that protects data is refused,
  * because ignoring it would be unsafe; a variable that only names another storage gives a warning.
  */
-import type { Environment } from './settings.ts';
+import type { Environment } from './setting.ts';
 
 const STORAGE_VARIABLES = [
-  'DATABASE_URI',
-  'POSTGRES_URI',
-  'POSTGRES_URI_CUSTOM',
-  'REDIS_URI',
-  'REDIS_URI_CUSTOM',
+  ...['DATABASE_URI', 'POSTGRES_URI', 'POSTGRES_URI_CUSTOM', 'REDIS_URI', 'REDIS_URI_CUSTOM'],
   'LS_MONGODB_URI',
 ];
 

@@ -1,89 +1,72 @@
-/** Warns about configuration keys without effect, since an ignored setting misleads its author. */
+/** Warns about names without effect, since an ignored setting misleads its author. */
 import { z } from 'zod';
-import { configFile } from './file.ts';
-
-/** Dotted paths of all keys in the schema, down to values that are not objects with named keys. */
-function keysOf(schema: z.core.$ZodType, path: string): string[] {
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodPrefault || schema instanceof z.ZodDefault)
-    return keysOf(schema.unwrap(), path);
-  if (!(schema instanceof z.ZodObject) || path === OPENAPI) return [path];
-  return Object.entries(schema.shape).flatMap(([key, value]) =>
-    keysOf(value as z.core.$ZodType, path === '' ? key : `${path}.${key}`),
-  );
-}
-/** Passed on unchecked, so its members are not compared with the schema. */
-const OPENAPI = 'auth.openapi';
-const READ = keysOf(configFile, '');
-
-/** Keys for build and hosting tools; ignored without a warning. */
-const IGNORED = [
-  '$schema',
-  '_INTERNAL_docker_tag',
-  'api_version',
-  'base_image',
-  'docker_compose_file',
-  'image_distro',
-  'keep_pkg_tools',
-  'node_loader',
-  'node_version',
-  'pip_config_file',
-  'pip_installer',
-  'python_version',
-  'source',
-];
+import { isObject } from '../kernel/json.ts';
+import { fileSchema, isClosed, SETTINGS } from './schema.ts';
+import { coreOf, type Environment } from './setting.ts';
 
 /** Documented keys of other servers for features that this server lacks. */
 const UNSUPPORTED = [
-  'auth.allow_langsmith_api_keys',
-  'checkpointer.backend',
-  'checkpointer.path',
-  'checkpointer.serde',
-  'dockerfile_lines',
-  'encryption',
-  'ui',
-  'ui_config',
+  ...['auth.allow_langsmith_api_keys', 'checkpointer.backend', 'checkpointer.path', 'checkpointer.serde'],
+  ...['dockerfile_lines', 'encryption', 'ui', 'ui_config'],
 ];
+const KEYS = [...keysOf(fileSchema, []), ...UNSUPPORTED];
+const VARIABLES = SETTINGS.flatMap(({ names }) => names.filter((name) => name.startsWith('PLATFORM_')));
 
-const KNOWN: ReadonlySet<string> = new Set([...READ, ...IGNORED]);
-/** Candidates for "did you mean": all known paths and their parents. */
-const NAMES = [
-  ...new Set(
-    [...READ, ...IGNORED, ...UNSUPPORTED].flatMap((path) =>
-      path.split('.').map((_, i, parts) => parts.slice(0, i + 1).join('.')),
-    ),
-  ),
-];
+function keysOf(schema: z.core.$ZodType, path: readonly string[]): string[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  return Object.entries(schema.shape).flatMap(([key, member]) => [
+    [...path, key].join('.'),
+    ...keysOf(coreOf(member as z.core.$ZodType), [...path, key]),
+  ]);
+}
 
-/** Returns one line for each key without effect. */
-export function keyWarnings(file: Record<string, unknown>, prefix = ''): string[] {
-  return Object.entries(file).flatMap(([key, value]) => {
-    const path = prefix === '' ? key : `${prefix}.${key}`;
-    if (KNOWN.has(path)) return [];
-    if (UNSUPPORTED.includes(path))
-      return asksForNothing(value) ? [] : [`${path} is not supported and has no effect`];
-    // The schema names a value that is no object.
-    if (NAMES.includes(path))
-      return typeof value === 'object' && value !== null
-        ? keyWarnings(value as Record<string, unknown>, path)
-        : [];
-    const meant = nearest(path);
-    return [`${path} is unknown and has no effect${meant === undefined ? '' : `; did you mean "${meant}"?`}`];
-  });
+/** Returns one line for each key of the file without effect. */
+export const keyWarnings = (file: unknown): string[] => warningsIn(fileSchema, file, []);
+
+function warningsIn(wrapped: z.core.$ZodType, value: unknown, path: readonly string[]): string[] {
+  const schema = coreOf(wrapped);
+  if (!isObject(value)) return [];
+  const members = Object.entries(value).map(([key, each]) => [key, each, [...path, key]] as const);
+  if (schema instanceof z.ZodUnion) {
+    const fitting = schema.options.filter((option) => z.safeParse(option, value).success);
+    return fitting.flatMap((option) => warningsIn(option, value, path));
+  }
+  if (schema instanceof z.ZodRecord)
+    return members.flatMap(([, each, at]) => warningsIn(schema.valueType, each, at));
+  if (!isClosed(schema)) return [];
+  const { shape } = schema;
+  const names = Object.keys(shape).map((key) => [...path, key].join('.'));
+  return members.flatMap(([key, each, at]) =>
+    Object.hasOwn(shape, key) ? warningsIn(shape[key]!, each, at) : warning(at.join('.'), each, names),
+  );
+}
+
+function warning(path: string, value: unknown, siblings: readonly string[]): string[] {
+  if (UNSUPPORTED.includes(path))
+    return asksForNothing(value) ? [] : [`${path} is not supported and has no effect`];
+  const meant = nearest(path, [...siblings, ...KEYS]);
+  return [`${path} is unknown and has no effect${meant === undefined ? '' : `; did you mean "${meant}"?`}`];
 }
 
 const asksForNothing = (value: unknown): boolean =>
-  value === null ||
-  value === false ||
-  value === '' ||
-  value === 'default' ||
-  (typeof value === 'object' && Object.keys(value).length === 0);
+  typeof value === 'object' && value !== null
+    ? Object.keys(value).length === 0
+    : [null, false, '', 'default'].some((nothing) => nothing === value);
 
-/** Known name with the fewest edits, if they are few for its length. */
-function nearest(path: string): string | undefined {
-  const [best] = NAMES.map((name) => ({ name, edits: editsBetween(path, name) })).sort(
-    (a, b) => a.edits - b.edits,
-  );
-  return best !== undefined && best.edits <= Math.max(2, path.length / 4) ? best.name : undefined;
+/** Returns one line for each variable that is probably a misspelt one; other programs use `PLATFORM_` too. */
+export const variableWarnings = (env: Environment): string[] =>
+  Object.keys(env).flatMap((name) => {
+    const isOther = !name.startsWith('PLATFORM_') || VARIABLES.includes(name);
+    const meant = isOther ? undefined : nearest(name, VARIABLES);
+    return meant === undefined ? [] : [`${name} is unknown and has no effect; did you mean ${meant}?`];
+  });
+
+/** The name with the fewest edits, if they are few for its length. A key in the wrong object is one edit away. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const [best] = names
+    .map((each) => ({ each, edits: each.endsWith(`.${name}`) ? 1 : editsBetween(name, each) }))
+    .sort((a, b) => a.edits - b.edits);
+  return best !== undefined && best.edits <= Math.min(2, name.length / 2) ? best.each : undefined;
 }
 
 /** Levenshtein distance. */

@@ -2,18 +2,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { z } from 'zod';
+import { isObject } from '../kernel/json.ts';
+import { envSource } from './blocks.ts';
 import { ConfigError, type Config, type Overrides } from './config.ts';
-import { toExportSpec } from './export-spec.ts';
-import { configFile, type ConfigFile } from './file.ts';
 import { checkForeign } from './foreign.ts';
-import { toHttpConfig } from './http.ts';
 import { readJsonFile } from './json-file.ts';
-import { keyWarnings } from './known-keys.ts';
-import { toAuthConfig, toGraphs, toRecording, toStoreConfig, toThreadTtl } from './sections.ts';
-import { createSettings, type Environment } from './settings.ts';
+import { keyWarnings, variableWarnings } from './known-keys.ts';
+import { readSettings } from './read.ts';
+import type { Environment } from './setting.ts';
 import { toStoreFolder } from './store-address.ts';
-import { toWebhooksConfig } from './webhooks.ts';
+import { fillHeaders } from './webhooks.ts';
 import { readTextFile } from '../kernel/text-file.ts';
 
 /** File names tried in this order when none is given. */
@@ -21,6 +20,8 @@ const NAMES = ['platform.json', 'langgraph.json'];
 
 /** Created beside the configuration file. */
 const DATA_FOLDER = '.platform';
+
+const PYTHON = /\.(py|pyx|pyd|pyi)$/;
 
 export interface Reading {
   /** The usable part: a wrong setting has its default or is left out. */
@@ -50,125 +51,85 @@ export function findDataDir(
 
 /** Throws `ConfigError` only when there is no configuration file. */
 export function readConfig(overrides: Overrides, processEnv: Environment, cwd: string): Reading {
-  const path = findFile(
-    resolve(cwd, createSettings(processEnv, []).read('PLATFORM_CONFIG', overrides.config)),
-  );
-  const problems: string[] = [];
-  const raw = readJsonFile(path, problems);
-  const { file, isWhole } = raw === undefined ? NOTHING : parseSound(raw, path, problems);
+  const options = Object.fromEntries(Object.entries(overrides).map(([name, value]) => [`--${name}`, value]));
+  const beforeFile = { file: {}, path: '', texts: { ...processEnv, ...options } };
+  const path = findFile(resolve(cwd, readSettings(beforeFile, []).values.configFile));
   const dir = dirname(path);
-  const warnings = keyWarnings(isObject(raw) ? raw : {}).map((text) => `${path}: ${text}`);
-  const fileEnv = readEnv(file.env, dir, path, warnings, processEnv);
-  const env: Environment = { ...fileEnv, ...processEnv };
-  const settings = createSettings(env, problems);
-  for (const [index, dependency] of file.dependencies.entries())
-    if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
-      warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
-  const { graphs, unserved } = toGraphs(file.graphs, dir);
-  for (const { id, file, reason } of unserved)
-    warnings.push(`${path}: graphs.${id} (${file}) is not served: ${reason}`);
-  // Skipped if a graph's entry is wrong, because that is reported already.
-  if (graphs.length === 0 && isWhole)
-    problems.push(`${path}: graphs: expected at least one graph in JavaScript or TypeScript`);
+  const problems: string[] = [];
+  const content = readJsonFile(path, problems);
+  const isReadable = isObject(content);
+  if (content !== undefined && !isReadable) problems.push(`${path}: file: expected an object`);
+  const file = isReadable ? content : {};
+  const warnings = keyWarnings(file).map((text) => `${path}: ${text}`);
 
+  const fileEnv = readEnv(envSource.safeParse(file['env']).data, dir, path, warnings, processEnv);
+  const env: Environment = { ...fileEnv, ...processEnv };
+  warnings.push(...variableWarnings(env));
+  const { values, wrong } = readSettings({ file, path, texts: { ...env, ...options } }, problems);
   checkForeign(env, problems, warnings);
 
-  /** Uses any free port instead of a wrong one, so later problems do not refer to a wrong port. */
-  const readPort = (): number => {
-    const before = problems.length;
-    const port = settings.read('PLATFORM_PORT', overrides.port);
-    return problems.length === before ? port : 0;
-  };
-  const readDataDir = (): string => {
-    const inProject = join(dir, DATA_FOLDER);
-    try {
-      return toStoreFolder(settings.read('PLATFORM_DATA', overrides.data) ?? inProject, cwd);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      problems.push(...error.problems);
-      return inProject;
-    }
-  };
-  const isStudioOff = file.auth === undefined || file.auth.disable_studio_auth;
-  const apiKeys = settings.read('PLATFORM_API_KEY');
-  const studioKeys = settings.read('PLATFORM_STUDIO_KEY');
+  const { auth, dependencies, env: envOfFile, ...settings } = values;
+  for (const [index, dependency] of dependencies.entries())
+    if (dependency.startsWith('.') && !existsSync(join(dir, dependency)))
+      warnings.push(`${path}: dependencies.${index}: ${dependency} does not exist`);
+  const inProject = <S extends object>(spec: S): S =>
+    'file' in spec ? { ...spec, file: resolve(dir, String(spec.file)) } : spec;
+  const all = settings.graphs.map(inProject);
+  const unserved = all
+    .filter(({ file: code }) => PYTHON.test(code))
+    .map((graph) => ({ ...graph, reason: 'it is Python, which is not supported yet' }));
+  for (const { id, file: code, reason } of unserved)
+    warnings.push(`${path}: graphs.${id} (${code}) is not served: ${reason}`);
+  const graphs = all.filter(({ file: code }) => !PYTHON.test(code));
+  if (graphs.length === 0 && isReadable && !wrong.has('graphs'))
+    problems.push(`${path}: graphs: expected at least one graph in JavaScript or TypeScript`);
+
+  const { apiKeys, studioKeys, http, webhooks, store } = settings;
+  const isStudioOff = auth === undefined || auth.disable_studio_auth;
   if (studioKeys !== undefined && isStudioOff)
     warnings.push('PLATFORM_STUDIO_KEY has no effect: there is no auth handler, or it is disabled there');
-  if (apiKeys !== undefined && file.auth !== undefined)
+  if (apiKeys !== undefined && auth !== undefined)
     warnings.push(`PLATFORM_API_KEY has no effect: the auth handler of ${path} decides who may call`);
+  const allowsAllOrigins = http.cors.originRegex === undefined && http.cors.origins.includes('*');
+  if (allowsAllOrigins && http.cors.credentials)
+    warnings.push(
+      'http.cors.allow_credentials has no effect while every origin is allowed: name the origins that may use it',
+    );
+  let dataDir = join(dir, DATA_FOLDER);
+  try {
+    if (settings.dataDir !== '') dataDir = toStoreFolder(settings.dataDir, cwd);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+  }
+  const headers = fillHeaders(webhooks, env, (problem) =>
+    problems.push(`${path}: webhooks.headers.${problem}`),
+  );
   const config: Config = {
+    ...settings,
     configFile: path,
-    ...(typeof file.env === 'string' && { envFile: resolve(dir, file.env) }),
+    ...(typeof envOfFile === 'string' && { envFile: resolve(dir, envOfFile) }),
     ...{ graphs, unserved },
-    ...(file.auth && toAuthConfig(file.auth, dir)),
-    http: toHttpConfig(file.http, settings, warnings, (spec) => toExportSpec(spec, dir)),
-    allowTruncate: settings.read('PLATFORM_ALLOW_TRUNCATE'),
-    log: { level: settings.read('LOG_LEVEL'), json: settings.read('LOG_JSON') },
-    webhooks: toWebhooksConfig(file.webhooks, !file.http.disable_webhooks, {
-      ...{ settings, env, path, problems },
-    }),
-    threadTtl: toThreadTtl(file.checkpointer.ttl),
-    store: toStoreConfig(file.store, dir, path),
-    crons: {
-      catchUp: file.crons.catch_up,
-      catchUpLimit: file.crons.catch_up_limit,
+    ...(auth && { auth: inProject(auth.path), authOpenapi: auth.openapi, authCache: auth.cache }),
+    studioKeys: isStudioOff ? undefined : studioKeys,
+    http: {
+      ...http,
+      ...(http.app && { app: inProject(http.app) }),
+      cors: { ...http.cors, credentials: http.cors.credentials && !allowsAllOrigins },
     },
-    recording: toRecording(file.recording, settings.read('PLATFORM_RECORDING')),
-    host: overrides.host ?? settings.read('PLATFORM_HOST'),
-    port: readPort(),
-    dataDir: readDataDir(),
-    ...(apiKeys !== undefined && { apiKeys }),
-    ...(studioKeys !== undefined && !isStudioOff && { studioKeys }),
-    maxBodyBytes: settings.read('PLATFORM_MAX_BODY_BYTES') ?? file.http.max_body_bytes,
-    patience: {
-      headersMs: 1000 * settings.read('PLATFORM_HEADERS_TIMEOUT_SECS'),
-      requestMs: 1000 * settings.read('PLATFORM_REQUEST_TIMEOUT_SECS'),
-      stalledMs: 1000 * settings.read('PLATFORM_STALLED_TIMEOUT_SECS'),
+    webhooks: { ...webhooks, headers },
+    store: {
+      ...store,
+      ...(store.index && { index: { ...store.index, embed: inProject(store.index.embed) } }),
     },
-    runTimeoutMs: 1000 * settings.read('PLATFORM_RUN_TIMEOUT_SECS'),
-    stopGraceMs: 1000 * settings.read('PLATFORM_STOP_GRACE_SECS'),
-    drainMs: 1000 * settings.read('PLATFORM_DRAIN_SECS'),
-    maxAttempts: settings.read('PLATFORM_MAX_ATTEMPTS'),
-    workers: {
-      count: settings.read('PLATFORM_WORKERS'),
-      memoryMb: settings.read('PLATFORM_WORKER_MEMORY_MB'),
-      loadLimitMs: 1_000 * settings.read('PLATFORM_GRAPH_LOAD_SECS'),
-    },
-    concurrency: settings.read('PLATFORM_CONCURRENCY'),
-    frameRetentionMs: 1000 * settings.read('PLATFORM_FRAME_RETENTION_SECS'),
-    shutdownGraceMs: 1000 * settings.read('PLATFORM_SHUTDOWN_GRACE_SECS'),
-    schemaTimeoutMs: settings.read('LANGGRAPH_SCHEMA_RESOLVE_TIMEOUT_MS'),
-    assistantDefaults: settings.read('LANGGRAPH_CONFIG'),
+    // Any free port instead of a wrong one, so that later problems do not refer to a wrong port.
+    port: wrong.has('port') ? 0 : settings.port,
+    dataDir,
+    log: { level: settings.log.level, json: settings.log.json },
     env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),
     warnings,
   };
   return { config: Object.freeze(config), problems };
-}
-
-const NOTHING: { readonly file: ConfigFile; readonly isWhole: boolean } = {
-  file: configFile.parse({ graphs: {} }),
-  isWhole: false,
-};
-
-/** Parses the file without its wrong top-level keys and wrong graph entries. */
-function parseSound(raw: unknown, path: string, problems: string[]): typeof NOTHING {
-  const parsed = configFile.safeParse(raw);
-  if (parsed.success) return { file: parsed.data, isWhole: true };
-  const { issues } = parsed.error;
-  for (const issue of issues) {
-    const { message } = issue.code === 'invalid_key' ? (issue.issues[0] ?? issue) : issue;
-    problems.push(`${path}: ${issue.path.join('.') || 'file'}: ${message}`);
-  }
-  if (!isObject(raw)) return NOTHING;
-  const wrong = new Set(issues.map((issue) => issue.path[0]));
-  const wrongGraphs = new Set(
-    issues.filter((issue) => issue.path[0] === 'graphs').map((issue) => issue.path[1]),
-  );
-  const without = (of: JsonObject, keys: ReadonlySet<unknown>): JsonObject =>
-    Object.fromEntries(Object.entries(of).filter(([key]) => !keys.has(key)));
-  const graphs = isObject(raw['graphs']) ? without(raw['graphs'], wrongGraphs) : {};
-  const sound = configFile.safeParse({ ...without(raw, wrong), graphs });
-  return sound.success ? { file: sound.data, isWhole: !wrong.has('graphs') } : NOTHING;
 }
 
 function findFile(path: string): string {
@@ -181,7 +142,7 @@ function findFile(path: string): string {
 }
 
 function readEnv(
-  env: ConfigFile['env'],
+  env: z.output<typeof envSource> | undefined,
   dir: string,
   path: string,
   warnings: string[],

@@ -39,7 +39,7 @@ export interface DeliverySettings {
   /** Headers of every attempt. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Pauses between attempts in milliseconds, before jitter. */
-  readonly pausesMs?: readonly number[];
+  readonly pausesMs?: readonly number[] | undefined;
   /** Maximum of concurrent attempts to one host. */
   readonly perHost?: number;
 }

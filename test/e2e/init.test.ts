@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -85,6 +85,25 @@ test('the manifest of init pins the packages of the tests and names how the prog
         packageName,
       );
     assert.deepEqual(stepsOf(out).slice(1, 3), ['npm install', 'npm run dev']);
+  }));
+
+test('the schema that the configuration of init names is there, also without the package', () =>
+  withTempDir(async (dir) => {
+    const schemaOf = (folder: string): any => {
+      const { $schema } = JSON.parse(readFileSync(join(folder, 'platform.json'), 'utf8'));
+      return JSON.parse(readFileSync(join(folder, $schema), 'utf8'));
+    };
+    // Given one project where npm installs the program, and one whose manifest does not name it.
+    const [installed, other] = [join(dir, 'installed'), join(dir, 'other')];
+    await runHere(['init', installed, '--template', 'function']);
+    mkdirSync(join(installed, 'node_modules'));
+    symlinkSync(dirname(PACKAGES), join(installed, 'node_modules/rewound'));
+    mkdirSync(other);
+    writeFileSync(join(other, 'package.json'), '{}');
+    await runHere(['init', other, '--template', 'function']);
+    assert.deepEqual(schemaOf(installed), schemaOf(other));
+    assert.equal(schemaOf(other).properties.graphs.description, 'The graphs to serve.');
+    assert.deepEqual(readdirSync(installed).includes('platform.schema.json'), false);
   }));
 
 test('init overwrites nothing, and adds an auth handler to a project that is there', () =>

@@ -49,7 +49,7 @@ export const auth = new Auth()
   });
 `;
 
-const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+export const toJson = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const TSCONFIG = toJson({
   compilerOptions: {

@@ -38,6 +38,21 @@ test('given a port that is none, when the rest is read, then any free port stand
   assert.deepEqual([config.port, problems.length], [0, 1]);
 });
 
+test('a wrong member costs itself alone, and an object that lacks a member costs the object', () =>
+  withTempDir((dir) => {
+    const http = { mount_prefix: '/a', cors: { max_age: 'x', allow_origins: ['https://a.example'] } };
+    const file = { graphs: { a: './a.ts', b: 1 }, http, auth: { path: './auth.ts', cache: {} }, crons: 7 };
+    writeFileSync(join(dir, 'platform.json'), JSON.stringify(file));
+    const { config, problems } = readConfig({}, { PLATFORM_CONCURRENCY: 'x', N_JOBS_PER_WORKER: '2' }, dir);
+    assert.deepEqual(
+      [config.graphs.map(({ id }) => id), config.http.mountPrefix, config.auth?.file, config.authCache],
+      [['a'], '/a', join(dir, 'auth.ts'), undefined],
+    );
+    assert.deepEqual([config.http.cors.origins, config.http.cors.maxAgeSecs], [['https://a.example'], 600]);
+    assert.deepEqual([config.concurrency, config.crons.catchUp], [64, 'one']);
+    assert.equal(problems.length, 5, problems.join('\n'));
+  }));
+
 test('given values that are none, when the config is loaded, then each is named with what was expected', () => {
   for (const [other, own, , text] of NAMES.filter(([name]) => name !== 'LANGGRAPH_SERVER_HOST'))
     for (const name of [other, own])

@@ -115,6 +115,33 @@ test('an unknown key is told with the key that was probably meant', async () => 
   ]);
 });
 
+test('an unknown key is told wherever objects have named keys, and a misplaced one with its place', async () => {
+  const file = {
+    graphs: { agent: { path: './agent.ts:graph', descripton: 'An agent' } },
+    ...{ recording: { enabeld: false }, cors: {}, disable_studio_auth: true },
+    auth: { path: './auth.ts', cache: { cache_keys: ['x'], ttl_secs: 9 }, openapi: { anything: 1 } },
+    http: { logging_headers: { includes: [], exclude_all: true } },
+    x: 1,
+  };
+  assert.deepEqual(await warningsOf(file), [
+    '/langgraph.json: graphs.agent.descripton is unknown and has no effect; did you mean "graphs.agent.description"?',
+    '/langgraph.json: recording.enabeld is unknown and has no effect; did you mean "recording.enabled"?',
+    '/langgraph.json: cors is unknown and has no effect; did you mean "http.cors"?',
+    '/langgraph.json: disable_studio_auth is unknown and has no effect; did you mean "auth.disable_studio_auth"?',
+    '/langgraph.json: auth.cache.ttl_secs is unknown and has no effect',
+    '/langgraph.json: http.logging_headers.exclude_all is unknown and has no effect',
+    '/langgraph.json: x is unknown and has no effect',
+  ]);
+});
+
+test('a variable that is probably misspelt is told, and those of other programs are not', async () => {
+  const env = { PLATFORM_CONCURENCY: '2', PLATFORM_WORKER: '1', PLATFORM_BRANCH: 'main', PLATFORM_PORT: '1' };
+  assert.deepEqual(await warningsOf({ graphs: GRAPHS }, env), [
+    'PLATFORM_CONCURENCY is unknown and has no effect; did you mean PLATFORM_CONCURRENCY?',
+    'PLATFORM_WORKER is unknown and has no effect; did you mean PLATFORM_WORKERS?',
+  ]);
+});
+
 test('a list of names as env is accepted, and a variable that is not set is told', async () => {
   const file = { graphs: GRAPHS, env: ['SET', 'NOT_SET'] };
   assert.deepEqual(await warningsOf(file, { SET: '1' }), [

@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { PAGE, writtenPage } from '../../../scripts/config-reference.ts';
+import { z } from 'zod';
+import { PAGE, SCHEMA, writtenPage, writtenSchema } from '../../../scripts/config-reference.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('scripts/config-reference');
@@ -14,6 +15,25 @@ const cellsOf = (page: string): string[][] =>
 test('the reference of the configuration is what the schemas say; "npm run format" writes it', async () => {
   const page = readFileSync(PAGE, 'utf8');
   assert.equal(await writtenPage(page), page);
+});
+
+test('the JSON Schema is what the settings say, and editors find with it what the server would warn of', async () => {
+  const text = readFileSync(SCHEMA, 'utf8');
+  assert.equal(await writtenSchema(), text);
+  const schema = z.fromJSONSchema(JSON.parse(text) as never);
+  const accepts = (file: object): boolean => schema.safeParse({ graphs: { a: './a.ts' }, ...file }).success;
+  for (const file of [
+    { $schema: './platform.schema.json', node_version: '24', env: '.env', recording: { env: ['TZ'] } },
+    { graphs: { a: { path: './a.ts', description: 'A graph' } }, http: { cors: { max_age: 5 } } },
+    { auth: { path: './auth.ts', openapi: { paths: {}, anything: 1 } }, webhooks: { timeout_secs: 0.5 } },
+  ])
+    assert.ok(accepts(file), JSON.stringify(file));
+  for (const file of [
+    ...[{ graphs: { 'a b': './a.ts' } }, { htp: {} }, { http: { max_body_bytes: 9 } }],
+    ...[{ auth: {} }, { auth: { path: './a.ts', cach: {} } }, { store: { index: { embed: './e.ts' } } }],
+  ])
+    assert.ok(!accepts(file), JSON.stringify(file));
+  assert.deepEqual(JSON.parse(text).required, ['graphs']);
 });
 
 test('every key and variable of the reference has a type and a meaning, and constants as defaults', async () => {
