@@ -20,7 +20,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/graphs': 9110,
   'src/http': 10220,
   'src/item': 304,
-  'src/kernel': 1295,
+  'src/kernel': 1306,
   'src/log': 6227,
   'src/observe': 418,
   'src/past': 4560,
@@ -33,7 +33,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 732,
   'src/workers': 2245,
   'src/ws': 620,
-  scripts: 2067,
+  scripts: 2068,
   test: 70500,
 };
 

@@ -1,5 +1,5 @@
 /**
- * Generates the configuration reference in `src/config/README.md` and `platform.schema.json` from the settings. Part of
+ * Generates the configuration reference in `README.md` and `platform.schema.json` of `src/config` from the settings. Part of
  * `npm run format`; a test fails when one is out of date.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { detailsOf } from '../src/config/setting.ts';
 import { FOR_OTHER_TOOLS, SETTINGS, toJsonSchema, type Setting } from '../src/config/schema.ts';
 
 export const PAGE = fileURLToPath(new URL('../src/config/README.md', import.meta.url));
-export const SCHEMA = fileURLToPath(new URL('../platform.schema.json', import.meta.url));
+export const SCHEMA = fileURLToPath(new URL('../src/config/platform.schema.json', import.meta.url));
 
 interface Node {
   readonly type?: string;

@@ -52,7 +52,8 @@ mkdirSync(FOLDER, { recursive: true });
 checkDependencies(await buildInto(join(FOLDER, 'dist')));
 declareTypes();
 cpSync(join(ROOT, 'scripts/bin'), join(FOLDER, 'bin'), { recursive: true });
-for (const file of ['README.md', 'platform.schema.json']) cpSync(join(ROOT, file), join(FOLDER, file));
+const SCHEMA = 'src/config/platform.schema.json';
+for (const file of ['README.md', SCHEMA]) cpSync(join(ROOT, file), join(FOLDER, file));
 const { name, version, description, type, dependencies } = own;
 const auth = { types: './dist/auth/auth.d.ts', default: './dist/auth/auth.js' };
 const manifest = {

@@ -2,7 +2,7 @@
 import { runCommandLine } from './cli/command-line.ts';
 import { CommandFailed, EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
-import { missingLibraryText } from './cli/missing-library.ts';
+import { missingLibraryText } from './kernel/missing-library.ts';
 import { ConfigError } from './config/config.ts';
 import { DiskFailed, isDiskFull } from './log/disk.ts';
 

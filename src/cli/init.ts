@@ -74,7 +74,7 @@ async function toWrite(
   const writesManifest = !existsSync(join(folder, MANIFEST));
   // npm installs the schema with the program, so a newer program brings a newer schema.
   const isInstalled = writesManifest && origin.dependency !== undefined;
-  const $schema = isInstalled ? `./node_modules/${PRODUCT}/${SCHEMA}` : `./${SCHEMA}`;
+  const $schema = isInstalled ? `./node_modules/${PRODUCT}/src/config/${SCHEMA}` : `./${SCHEMA}`;
   const configuration = wanted.find(([file]) => CONFIGURATIONS.includes(file))!;
   configuration[1] = toJson({ $schema, ...(JSON.parse(configuration[1]) as object) });
   if (!isInstalled && !existsSync(join(folder, SCHEMA)))

@@ -1,15 +1,18 @@
 /** Describes load errors with their position in the user's own files. */
 import { dirname, resolve } from 'node:path';
+import { missingLibraryText } from '../kernel/missing-library.ts';
 import { placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import { readTextFile } from '../kernel/text-file.ts';
 import { remedyOf } from './remedy.ts';
 
 /**
  * Returns the line `Name: file:line:column: message`, without the position if it is unknown. A compile error also has
- * its code frame.
+ * its code frame. A shared library that an addon lacks is named alone.
  */
 export function describeLoadError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  const library = missingLibraryText(error);
+  if (library !== undefined) return library;
   const [first = ''] = error.message.split('\n');
   if (error instanceof SyntaxError && HAS_POSITION.test(first)) return `${error.name}: ${error.message}`;
   const place = importOf(first) ?? userPlaceOf(error.stack ?? '');

@@ -4,7 +4,7 @@ const MISSING = [
   /^Error loading shared library (\S+): No such file/,
 ];
 
-/** Names the shared library that an addon of this program needs and the machine lacks; undefined for other errors. */
+/** Names the shared library that an addon needs and the machine lacks; undefined for other errors. */
 export function missingLibraryText(thrown: unknown): string | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause)
     for (const pattern of MISSING) {
