@@ -12,7 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Append, EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
-import type { AccessFilter } from '../projections/filters.ts';
+import type { Filter } from '../kernel/filter.ts';
 import { getItems, lastItemUpdate } from '../projections/item-queries.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
@@ -37,7 +37,7 @@ export type ItemsWritten =
 export interface ItemWriteOptions {
   readonly lease?: Lease | undefined;
   /** Existing items that the caller may change. */
-  readonly access?: AccessFilter | undefined;
+  readonly access?: Filter | undefined;
 }
 
 export interface Items {

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { StoreProblem } from '../../actors/store.ts';
 import type { Actor } from '../../auth/authenticate.ts';
-import { matchesFilter, type Filter } from '../../auth/filters.ts';
+import { matchesFilter, type Filter } from '../../kernel/filter.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { NamespaceMatch } from '../../projections/namespace-queries.ts';
 import { authorise } from '../access.ts';

@@ -1,6 +1,6 @@
 /** Creates a thread, empty or from supersteps; the creation and all supersteps are one commit. */
 import type { Actor } from '../../auth/authenticate.ts';
-import { matchesFilter } from '../../auth/filters.ts';
+import { matchesFilter } from '../../kernel/filter.ts';
 import type { Dispatched } from '../../actors/threads.ts';
 import type { CheckpointReader } from '../../graphs/port.ts';
 import type { GraphUpdate } from '../../graphs/state-port.ts';

@@ -1,4 +1,4 @@
-import type { AccessFilter } from '../../projections/filters.ts';
+import type { Filter } from '../../kernel/filter.ts';
 import { getThread, newThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
@@ -106,7 +106,7 @@ export const threadEndpoints: readonly Endpoint[] = [
 async function findThread(
   { log }: ServerContext,
   threadId: string,
-  filter: AccessFilter | undefined,
+  filter: Filter | undefined,
 ): Promise<ThreadRecord> {
   const found = await getThread(log.rows, threadId, filter);
   if (found === undefined) throw noThread(threadId);
