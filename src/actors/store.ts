@@ -38,8 +38,9 @@ export class StoreProblem extends Error {
   }
 }
 
-/** Access filter and lease of the caller. */
+/** Identity, access filter and lease of the caller. */
 export interface Caller {
+  readonly by?: string | undefined;
   readonly access?: Filter | undefined;
   readonly lease?: Lease | undefined;
 }

@@ -24,6 +24,8 @@ export interface ThreadRecord {
   readonly interrupts: JsonObject;
   readonly error: Json;
   readonly ttl: ThreadTtl | null;
+  /** Of at most 80 characters; null before a run with a human text. */
+  readonly title: string | null;
 }
 
 export interface ThreadTtl extends Ttl {
@@ -52,6 +54,7 @@ interface ThreadRow {
   ttl_strategy: string | null;
   ttl_minutes: number | null;
   expires_at: number | null;
+  title: string | null;
 }
 
 /** The thread as the fact that made it leaves it; undefined when these are not that fact alone. */
@@ -184,5 +187,6 @@ function toRecord(row: ThreadRow): ThreadRecord {
     interrupts: fromStored(row.interrupts, 'interrupts of thread', row.thread_id) as JsonObject,
     error: row.error === null ? null : (fromStored(row.error, 'error of thread', row.thread_id) as Json),
     ttl: ttlOf(row),
+    title: row.title,
   };
 }

@@ -37,7 +37,7 @@ export async function createThread(
     ...{ threadId, metadata, temporary: false, ...(ttl && { ttl }) },
   };
   const plain = supersteps.length === 0 || (await exists(context, threadId));
-  if (plain) return context.threads.dispatch(threadId, [create], { isNew });
+  if (plain) return context.threads.dispatch(threadId, [create], { isNew, by: actor.user?.identity });
   const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });
   // Supersteps are a state update of a thread with this metadata, so the filter of `threads:update` must match it.
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
@@ -50,7 +50,7 @@ export async function createThread(
     { threadId, graph, ns: '', supersteps: supersteps.map(toUpdates) },
     NO_CHECKPOINTS,
   );
-  return context.threads.dispatch(threadId, [create, command], { payloads });
+  return context.threads.dispatch(threadId, [create, command], { payloads, by: actor.user?.identity });
 }
 
 const exists = async ({ log }: ServerContext, threadId: string): Promise<boolean> =>

@@ -100,6 +100,7 @@ export const threadSearch = z.object({
       'updated_at',
       'state_updated_at',
       'metadata',
+      'title',
       'config',
       'context',
       'status',

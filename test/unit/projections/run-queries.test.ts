@@ -250,4 +250,24 @@ test('old ended runs are found only while they still have frames', () =>
     assert.deepEqual(await old(NOW + 10_000, 2, second.next), { kept: [], next: undefined });
   }));
 
+test("P2 a run's row and its events have the caller of the commit, also after a rebuild", () =>
+  withLog(async ({ log, behind, past }) => {
+    const commit = (id: string, by?: string) => {
+      const events = [fact.created({}, false, id), fact.runCreated(id, { threadId: id })];
+      return log.commit({ ...batch([{ stream: `thread-${id}`, expected: 0, events }]), by });
+    };
+    await commit('a', 'ann');
+    await commit('b');
+    const owners = behind((db) => db.prepare('SELECT run_id, owner FROM runs ORDER BY run_id').all());
+    assert.ok(
+      isDeepStrictEqual(owners, [
+        { run_id: 'a', owner: 'ann' },
+        { run_id: 'b', owner: null },
+      ]),
+    );
+    const [event] = await log.readStream('thread-a', 1, 1);
+    assert.equal(event?.data.by, 'ann');
+    assert.equal(await past((history) => history.firstDifference()), undefined);
+  }));
+
 test.run();
