@@ -3,7 +3,7 @@
  *
  *   {$and: [filter, …]}, {$or: [filter, …]}, {$not: filter}   non-empty filters
  *   {key: value}                                              see `PlainRule`
- *   {key: {operator: operand, …}}                             all of the operators hold (one in auth); `$and`, `$or` and `$not` nest
+ *   {key: {operator: operand, …}}                             all operators hold (auth: only one)
  *
  *   $eq value              equal
  *   $in [value, …]         equal to one of at most 10,000
