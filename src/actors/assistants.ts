@@ -28,13 +28,21 @@ export type AssistantDispatched =
 
 export interface Assistants {
   /** Throws `LogUnavailable` when the outcome is unknown and `LogFull` on a full disk; never rejects for a refusal. */
-  dispatch(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched>;
+  dispatch(
+    assistantId: string,
+    command: AssistantCommand,
+    options?: { /** Identity of the caller (log/log.ts). */ readonly by?: string | undefined },
+  ): Promise<AssistantDispatched>;
 }
 
 export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Assistants {
   const inMailbox = createMailboxes();
 
-  async function perform(assistantId: string, command: AssistantCommand): Promise<AssistantDispatched> {
+  async function perform(
+    assistantId: string,
+    command: AssistantCommand,
+    by?: string,
+  ): Promise<AssistantDispatched> {
     const stream = assistantStream(assistantId);
     const commandId = ids.uuid();
     return untilCommitted(`assistant ${assistantId}`, async () => {
@@ -49,6 +57,7 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
       const crons = deletionOf(isDeletion ? await cronsOf(log.rows, { assistantId }) : []);
       const result = await commit(log, {
         commandId,
+        by,
         isVital: command.type === 'CreateAssistant' && command.system,
         appends: [{ stream, expected: version, events: [event], snapshot }, ...crons.appends],
         payloads: isDeletion
@@ -60,7 +69,8 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
   }
 
   return {
-    dispatch: (assistantId, command) => inMailbox(assistantId, () => perform(assistantId, command)),
+    dispatch: (assistantId, command, { by } = {}) =>
+      inMailbox(assistantId, () => perform(assistantId, command, by)),
   };
 }
 

@@ -46,17 +46,17 @@ export type CronStarted =
 /** Starts a cron's run. Rejects when that is impossible now, for example while the auth handler fails. */
 export type StartCronRun = (order: CronOrder) => Promise<CronStarted>;
 
+export interface CronOptions {
+  /** Identity of the caller (log/log.ts). */
+  readonly by?: string | undefined;
+  readonly payloads?: readonly PayloadWrite[];
+  /** Appends to other streams in the same commit. A conflict there is refused as `concurrency-conflict`. */
+  readonly extraAppends?: readonly Append[];
+}
+
 export interface Crons {
   /** Throws `LogUnavailable` when the outcome is unknown and `LogFull` on a full disk; never rejects for a refusal. */
-  dispatch(
-    cronId: string,
-    command: CronCommand,
-    options?: {
-      readonly payloads?: readonly PayloadWrite[];
-      /** Appends to other streams in the same commit. A conflict there is refused as `concurrency-conflict`. */
-      readonly extraAppends?: readonly Append[];
-    },
-  ): Promise<CronDispatched>;
+  dispatch(cronId: string, command: CronCommand, options?: CronOptions): Promise<CronDispatched>;
   /** Handles one due slot; returns false when none is due. Rejects if `start` does, and the slot stays due. */
   fire(cronId: string, start: StartCronRun): Promise<boolean>;
 }
@@ -75,8 +75,7 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
   async function perform(
     cronId: string,
     command: CronCommand,
-    payloads: readonly PayloadWrite[] = [],
-    extraAppends: readonly Append[] = [],
+    { by, payloads = [], extraAppends = [] }: CronOptions = {},
   ): Promise<CronDispatched> {
     const commandId = ids.uuid();
     return untilCommitted(`cron ${cronId}`, async () => {
@@ -88,6 +87,7 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
       const deletion = event.type === 'CronDeleted' ? deletionOf([{ cronId, version }]) : undefined;
       const result = await commit(log, {
         commandId,
+        by,
         appends: [...(deletion?.appends ?? [appendOf(state, version, event)]), ...extraAppends],
         payloads: [...payloads, ...(deletion?.payloads ?? [])],
       });
@@ -132,8 +132,7 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
   }
 
   return {
-    dispatch: (cronId, command, { payloads, extraAppends } = {}) =>
-      inMailbox(cronId, () => perform(cronId, command, payloads, extraAppends)),
+    dispatch: (cronId, command, options) => inMailbox(cronId, () => perform(cronId, command, options)),
     fire: (cronId, start) => inMailbox(cronId, () => fire(cronId, start)),
   };
 }

@@ -12,7 +12,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Append, EventLog, Lease } from '../log/log.ts';
 import type { PayloadWrite } from '../log/payloads.ts';
-import type { AccessFilter } from '../projections/filters.ts';
+import type { Filter } from '../kernel/filter.ts';
 import { getItems, lastItemUpdate } from '../projections/item-queries.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
@@ -36,8 +36,10 @@ export type ItemsWritten =
 
 export interface ItemWriteOptions {
   readonly lease?: Lease | undefined;
+  /** Identity of the caller (log/log.ts). */
+  readonly by?: string | undefined;
   /** Existing items that the caller may change. */
-  readonly access?: AccessFilter | undefined;
+  readonly access?: Filter | undefined;
 }
 
 export interface Items {
@@ -86,7 +88,7 @@ export function createItems({
 
   async function attempt(
     writes: ReadonlyMap<string, ItemWrite>,
-    { lease, access }: ItemWriteOptions,
+    { lease, access, by }: ItemWriteOptions,
   ): Promise<ItemsWritten | typeof CONFLICT> {
     const now = clock.now();
     const appends: Append[] = [];
@@ -106,7 +108,13 @@ export function createItems({
       if ((await getItems(log.rows, touched, now, access)).length < touched.length)
         return { ok: false, refusal: 'item-foreign' };
     if (appends.length === 0) return { ok: true, changed: 0 };
-    const result = await commit(log, { commandId: ids.uuid(), appends, payloads, ...(lease && { lease }) });
+    const result = await commit(log, {
+      commandId: ids.uuid(),
+      by,
+      appends,
+      payloads,
+      ...(lease && { lease }),
+    });
     if (result.kind === 'version-conflict') return CONFLICT;
     if (result.kind === 'fenced-out') return { ok: false, refusal: 'lease-stale' };
     return { ok: true, changed: appends.length };

@@ -11,7 +11,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
 import type { EventLog, Lease } from '../log/log.ts';
-import type { AccessFilter } from '../projections/filters.ts';
+import type { Filter } from '../kernel/filter.ts';
 import {
   getItems,
   getVectors,
@@ -38,9 +38,10 @@ export class StoreProblem extends Error {
   }
 }
 
-/** Access filter and lease of the caller. */
+/** Identity, access filter and lease of the caller. */
 export interface Caller {
-  readonly access?: AccessFilter | undefined;
+  readonly by?: string | undefined;
+  readonly access?: Filter | undefined;
   readonly lease?: Lease | undefined;
 }
 
@@ -170,7 +171,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
   /** Returns the item ids of one page in order, with scores when there is a query. */
   async function find(
     { prefix, match, query, limit, offset }: Search,
-    access: AccessFilter | undefined,
+    access: Filter | undefined,
   ): Promise<{ itemId: string; score?: number }[]> {
     // A query without an index ranks nothing, as in LangGraph's own stores, but still returns items.
     const [wanted] = query === undefined || embedder === undefined ? [] : await embed([query]);
@@ -253,7 +254,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
   };
 }
 
-function assertScanned(scanned: number, access: AccessFilter | undefined): void {
+function assertScanned(scanned: number, access: Filter | undefined): void {
   if (access !== undefined && scanned > MAX_SCANNED_ITEMS)
     throw new StoreProblem(
       'scan-limit',

@@ -26,16 +26,26 @@ export type DeltaBasesOf = (checkpoint: CheckpointOutline) => readonly string[];
 
 export interface ThreadMaintenance {
   /** Creates a thread with all checkpoints of `from`, but without its runs. */
-  copy(from: string, make: { threadId: string; metadata: JsonObject; ttl?: Ttl }): Promise<Dispatched>;
+  copy(
+    from: string,
+    make: { threadId: string; metadata: JsonObject; ttl?: Ttl },
+    by?: string,
+  ): Promise<Dispatched>;
   /** Deletes an ended run. Returns no events when it is gone already. Refused while the thread has an open run. */
-  deleteRun(threadId: string, runId: string): Promise<Dispatched>;
+  deleteRun(threadId: string, runId: string, by?: string): Promise<Dispatched>;
   /** Deletes a run like `deleteRun`, but keeps its checkpoints, so the thread's state does not change. */
-  deleteRunRecord(threadId: string, runId: string): Promise<Dispatched>;
+  deleteRunRecord(threadId: string, runId: string, by?: string): Promise<Dispatched>;
   /**
    * Deletes all checkpoints except the newest and what resuming it needs, and runs without remaining checkpoints.
    * Refused while a run is open. `isDue` is asked on the version that the pruning is decided on.
    */
-  keepLatest(threadId: string, isDue?: (state: ThreadState) => Promise<boolean>): Promise<Dispatched>;
+  keepLatest(
+    threadId: string,
+    options?: {
+      readonly isDue?: (state: ThreadState) => Promise<boolean>;
+      readonly by?: string | undefined;
+    },
+  ): Promise<Dispatched>;
 }
 
 export interface ThreadMaintenanceOptions {
@@ -90,51 +100,70 @@ export function createThreadMaintenance({
   }
 
   return {
-    copy: (from, make) =>
+    copy: (from, make, by) =>
       threads.runExclusive(from, async ({ state, version }) => {
         if (!isLiving(state)) return { ok: false, refusal: { code: 'thread-missing' } };
         const bound = await boundGraph(log.rows, from);
         const graph = bound ? { graphId: bound.graphId, assistantId: bound.assistantId } : null;
-        const command = { type: 'CopyThread', ...make, from, head: state.head, graph } as const;
+        const command = {
+          type: 'CopyThread',
+          ...make,
+          from,
+          head: state.head,
+          graph,
+          ...(state.title && { title: state.title.text }),
+        } as const;
         // The append without events fails the commit if the source thread has changed since its head was read.
         const extraAppends = [{ stream: threadStream(from), expected: version, events: [] }];
-        const done = await threads.dispatch(make.threadId, [command], { extraAppends });
+        const done = await threads.dispatch(make.threadId, [command], { by, extraAppends });
         return !done.ok && done.refusal.code === 'concurrency-conflict' ? CONFLICT : done;
       }),
 
-    deleteRun: (threadId, runId) =>
-      threads.dispatch(threadId, async (state) => {
-        const run = await getRun(log.rows, runId, { threadId });
-        if (run === undefined) return [];
-        const all = await log.payloads.outline(threadId);
-        const staying = all.filter((checkpoint) => checkpoint.runId !== runId);
-        const head = headOf(staying, isLiving(state) ? state.head : null);
-        const shown = await shownAfter(run, all, head);
-        const kept = basesOf(staying, all, deltaBasesOf);
-        return [{ type: 'DeleteRun', runId, kept, head, ...shown }];
-      }),
+    deleteRun: (threadId, runId, by) =>
+      threads.dispatch(
+        threadId,
+        async (state) => {
+          const run = await getRun(log.rows, runId, { threadId });
+          if (run === undefined) return [];
+          const all = await log.payloads.outline(threadId);
+          const staying = all.filter((checkpoint) => checkpoint.runId !== runId);
+          const head = headOf(staying, isLiving(state) ? state.head : null);
+          const shown = await shownAfter(run, all, head);
+          const kept = basesOf(staying, all, deltaBasesOf);
+          return [{ type: 'DeleteRun', runId, kept, head, ...shown }];
+        },
+        { by },
+      ),
 
-    deleteRunRecord: (threadId, runId) =>
-      threads.dispatch(threadId, async (state) => {
-        const run = await getRun(log.rows, runId, { threadId });
-        if (run === undefined) return [];
-        const all = await log.payloads.outline(threadId);
-        const head = isLiving(state) ? state.head : null;
-        const kept = all.filter((checkpoint) => checkpoint.runId === runId).map(toKey);
-        const stays = await standingOf(threadId);
-        return [{ type: 'DeleteRun', runId, kept, head, left: null, ...(stays && { stays }) }];
-      }),
+    deleteRunRecord: (threadId, runId, by) =>
+      threads.dispatch(
+        threadId,
+        async (state) => {
+          const run = await getRun(log.rows, runId, { threadId });
+          if (run === undefined) return [];
+          const all = await log.payloads.outline(threadId);
+          const head = isLiving(state) ? state.head : null;
+          const kept = all.filter((checkpoint) => checkpoint.runId === runId).map(toKey);
+          const stays = await standingOf(threadId);
+          return [{ type: 'DeleteRun', runId, kept, head, left: null, ...(stays && { stays }) }];
+        },
+        { by },
+      ),
 
-    keepLatest: (threadId, isDue = async () => true) =>
-      threads.dispatch(threadId, async (state) => {
-        if (!(await isDue(state))) return [];
-        const all = await log.payloads.outline(threadId);
-        const latest = latestOf(all, isLiving(state) ? state.head : null);
-        const kept = [...latest, ...basesOf(latest, all, deltaBasesOf)].map(toKey);
-        const runs = outdatedRuns(await runsOf(threadId), all, kept);
-        const stays = await standingOf(threadId);
-        return [{ type: 'PruneThread', kept, runs, ...(stays && { stays }) }];
-      }),
+    keepLatest: (threadId, { isDue = async () => true, by } = {}) =>
+      threads.dispatch(
+        threadId,
+        async (state) => {
+          if (!(await isDue(state))) return [];
+          const all = await log.payloads.outline(threadId);
+          const latest = latestOf(all, isLiving(state) ? state.head : null);
+          const kept = [...latest, ...basesOf(latest, all, deltaBasesOf)].map(toKey);
+          const runs = outdatedRuns(await runsOf(threadId), all, kept);
+          const stays = await standingOf(threadId);
+          return [{ type: 'PruneThread', kept, runs, ...(stays && { stays }) }];
+        },
+        { by },
+      ),
   };
 }
 

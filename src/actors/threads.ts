@@ -37,6 +37,8 @@ export interface DispatchOptions {
    * is harmless, because the commit then conflicts.
    */
   readonly isNew?: boolean;
+  /** Identity of the caller (log/log.ts). */
+  readonly by?: string | undefined;
   /** Idempotency key: a repeated id returns the first receipt. Absent: a new id. */
   readonly commandId?: string;
   /** Payloads of the same commit; a function when they depend on the decided events. */
@@ -121,7 +123,7 @@ export function createThreads(options: ThreadsOptions): Threads {
     { events, after }: Decided & { ok: true },
     options: DispatchOptions,
   ): Promise<Batch & { readonly payloads: readonly PayloadWrite[] }> {
-    const { payloads = [], extraAppends = [], lease, past } = options;
+    const { payloads = [], extraAppends = [], lease, past, by } = options;
     const isLed = lease !== undefined;
     const isTemporary = isLiving(state) && state.temporary;
     const derived =
@@ -133,6 +135,7 @@ export function createThreads(options: ThreadsOptions): Threads {
     return {
       commandId,
       repeatable: options.commandId !== undefined,
+      by,
       ...(options.isVital && { isVital: true }),
       ...(past && { isPast: true }),
       appends: [

@@ -80,6 +80,7 @@ const thread = { threadId: uuid };
 const run = { threadId: uuid, runId: uuid };
 const attempt = { ...run, attempt: count };
 const arriving = z.literal(true).optional();
+const title = text.max(160).optional();
 
 const DATA = {
   ThreadCreated: z.strictObject({
@@ -91,7 +92,7 @@ const DATA = {
   }),
   ThreadCopied: z.strictObject({
     ...{ ...thread, from: uuid, metadata: object, head: name.nullable(), graph: graph.nullable() },
-    ...{ ttl: ttl.optional(), arriving },
+    ...{ title, ttl: ttl.optional(), arriving },
   }),
   ThreadImported: z.strictObject({
     ...{ ...thread, metadata: object, ttl: ttl.optional(), past: z.literal(true).optional() },
@@ -103,12 +104,12 @@ const DATA = {
   ThreadUpdated: z.strictObject({ ...thread, metadata: object, ttl: ttl.optional() }),
   ThreadPruned: z.strictObject({
     ...{ ...thread, kept: z.array(key), disarms: z.boolean() },
-    ...{ runs: z.array(uuid).optional(), stays: standing.optional() },
+    ...{ runs: z.array(uuid).optional(), stays: standing.optional(), title },
   }),
   RunCreated: z.strictObject({
     ...{ ...run, assistantId: name, graphId: name },
     strategy: z.enum(['reject', 'enqueue', 'interrupt', 'rollback']),
-    ...{ metadata: object, kwargs, threadMetadata: object, notBefore: time },
+    ...{ metadata: object, kwargs, threadMetadata: object, notBefore: time, title },
   }),
   /** The lease stays where the run was executed; files of earlier versions have it. */
   RunStarted: z.strictObject({ ...attempt, leaseId: name.default(''), incarnation: name.optional() }),
@@ -141,10 +142,14 @@ const DATA = {
   ThreadDeleted: z.strictObject(thread),
 } satisfies { readonly [K in keyof ThreadEventMap]: HasAll<ThreadEventMap[K]> };
 
+const CAUSED = Object.fromEntries(
+  Object.entries(DATA).map(([type, schema]) => [type, schema.extend({ by: name.optional() })]),
+);
+
 /** Returns the event, or in words what is wrong with it. `data`: of the type's newest version. */
 export function toThreadEvent(type: string, data: unknown): ThreadEvent | string {
-  if (!Object.hasOwn(DATA, type)) return `${type} is no event of a thread`;
-  const { success, data: read, error } = DATA[type as keyof ThreadEventMap].safeParse(data);
+  if (!Object.hasOwn(CAUSED, type)) return `${type} is no event of a thread`;
+  const { success, data: read, error } = CAUSED[type]!.safeParse(data);
   if (success) return { type, data: read } as ThreadEvent;
   const [issue] = error.issues;
   return `${type}.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'unknown problem'}`;

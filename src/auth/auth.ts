@@ -182,14 +182,26 @@ export type AuthContext<E extends EventName, TUser extends User = User> = {
 
 type Scalar = string | number | boolean | null;
 
+/** One operator on a member. */
+export interface AuthOperators {
+  $eq?: Scalar | Scalar[];
+  /** Equal to one of at most 10,000. */
+  $in?: (Scalar | Scalar[])[];
+  /** An array with the scalar, or with all the scalars. */
+  $contains?: Scalar | Scalar[];
+  $exists?: boolean;
+  $not?: AuthOperators;
+  $or?: AuthOperators[];
+  $and?: AuthOperators[];
+}
+
 /**
- * Restricts an operation to resources whose metadata match every key. A scalar, an array of scalars or `$eq` must be equal.
- * `$contains` requires an array with the scalar or all the scalars. `$or` and `$and` combine filters, at most two levels
- * deep. `{}` restricts nothing. Any other value, including `undefined`, denies with a 500.
+ * Restricts an operation to resources whose metadata match every key. A scalar or an array of scalars must be equal. `$or`,
+ * `$and` and `$not` combine filters, at most eight levels deep. A missing key passes `$not` and `{$exists: false}` alone.
+ * `{}` restricts nothing. Any other value, including `undefined`, denies with a 500.
  */
 export type AuthFilter = {
-  [key: string]:
-    Scalar | Scalar[] | { $eq: Scalar | Scalar[] } | { $contains: Scalar | Scalar[] } | AuthFilter[];
+  [key: string]: Scalar | Scalar[] | AuthOperators | AuthFilter | AuthFilter[];
 };
 
 /** Nothing or `true` allows, `false` answers 403 `Not authorized`, a filter restricts the operation. */

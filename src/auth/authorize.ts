@@ -5,14 +5,15 @@
  * filter into the query, so that a foreign resource and a missing one give the same empty result.
  */
 import type { Clock } from '../kernel/clock.ts';
-import { isObject, type JsonObject } from '../kernel/json.ts';
+import type { Filter } from '../kernel/filter.ts';
+import { isObject, isPlainObject, type JsonObject } from '../kernel/json.ts';
 import type { EventName } from './auth.ts';
 import type { Actor } from './authenticate.ts';
 import { lookupKeys } from './coverage.ts';
 import { withinDeadline } from './deadline.ts';
-import { parseFilter, type Filter } from './filters.ts';
+import { parseAuthFilter } from './filters.ts';
 import type { AuthHandler } from './handler.ts';
-import { isPlainObject, toPlain } from './plain.ts';
+import { toPlain } from './plain.ts';
 import { refuse, refuseFaulty, ToldFault, toRefusal, type Refusal } from './refusal.ts';
 
 export type Decision =
@@ -93,7 +94,7 @@ function toFilter(verdict: unknown): Filter | undefined {
     throw new ToldFault(
       `Auth handler returned invalid result. Expected filter dict, None, or boolean. Got ${kindOf(verdict)} instead.`,
     );
-  const filter = parseFilter(verdict);
+  const filter = parseAuthFilter(verdict);
   return filter.length === 0 ? undefined : filter;
 }
 

@@ -2,20 +2,10 @@
  * Copies values from developer code as plain JSON, so that later mutations by the handler have no effect. A4 Errors have
  * the path, never the value.
  */
-import { findJsonProblem, MAX_DEPTH, type Json, type JsonObject } from '../kernel/json.ts';
+import { findJsonProblem, isPlainObject, MAX_DEPTH, type Json, type JsonObject } from '../kernel/json.ts';
 
 /** Additional levels, because a handler's payload wraps a request body of the maximum depth. */
 const MAX_WRAPPING_LEVELS = 8;
-
-/** True for an object literal or an object without prototype, of any realm; false for class instances and arrays. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype = Object.getPrototypeOf(value) as object | null;
-  return (
-    prototype === null ||
-    (Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf'))
-  );
-}
 
 /**
  * Copies plain JSON; throws a `TypeError` that begins with `name` for anything else. An `undefined` member is dropped, as

@@ -1,11 +1,11 @@
 /** The item store as graph code of one attempt uses it. X2 Every write carries the attempt's lease. */
 import { countAnswer, StoreProblem, type AnswerCount, type FoundItem, type Store } from '../actors/store.ts';
 import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from '../graphs/store-port.ts';
-import { findFilterProblem } from '../item/filter.ts';
+import { findFilterProblem } from '../kernel/filter-syntax.ts';
 import { findNamespaceProblem } from '../item/namespace.ts';
 import { breathe } from '../kernel/breathe.ts';
 import { openGate } from '../kernel/gate.ts';
-import { findJsonProblem, findTextProblem, isObject } from '../kernel/json.ts';
+import { findJsonProblem, findTextProblem, isObject, type JsonObject } from '../kernel/json.ts';
 import type { Lease } from '../log/log.ts';
 
 export interface RunStoreOptions {
@@ -88,6 +88,11 @@ function assertValid(request: StoreRequest): void {
   if (problem !== undefined) throw new TypeError(`store: ${problem}`);
 }
 
+function filterProblem(filter: JsonObject): string | undefined {
+  const error = findFilterProblem(filter, 'equal');
+  return error && `filter.${error.message}`;
+}
+
 function problemOf(request: StoreRequest): string | undefined {
   switch (request.kind) {
     case 'search': {
@@ -95,7 +100,7 @@ function problemOf(request: StoreRequest): string | undefined {
       return (
         findNamespaceProblem(prefix) ??
         pageProblem(request) ??
-        (isObject(filter) ? findFilterProblem(filter) : undefined)
+        (isObject(filter) ? filterProblem(filter) : undefined)
       );
     }
     case 'namespaces': {

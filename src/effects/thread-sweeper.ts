@@ -43,7 +43,7 @@ export function startThreadSweeper(options: ThreadSweeperOptions): { stop(): Pro
         if (state.status !== 'idle' || now?.strategy !== ttl.strategy) return false;
         return now.expiresAt !== null && now.expiresAt <= clock.now();
       };
-      if (ttl.strategy === 'keep-latest') await maintenance.keepLatest(threadId, isDue);
+      if (ttl.strategy === 'keep-latest') await maintenance.keepLatest(threadId, { isDue });
       else
         await threads.dispatch(threadId, async (state) =>
           (await isDue(state)) ? [{ type: 'DeleteThread' }] : [],

@@ -19,7 +19,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../log/log.ts';
-import type { AccessFilter } from '../projections/filters.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { HeaderFilter } from './header-rules.ts';
@@ -112,7 +112,7 @@ export interface SocketGrant {
   readonly threadId: string;
   readonly actor: Actor;
   /** The filter of `threads:read`. */
-  readonly filter: AccessFilter | undefined;
+  readonly filter: Filter | undefined;
   /** See `Subscription.byGraph`. */
   readonly byGraph: boolean;
 }

@@ -1,5 +1,6 @@
 /** Building blocks of request schemas. Every optional member accepts `null`, which clients send for "not given". */
 import { z } from 'zod';
+import { findFilterProblem, type PlainRule } from '../kernel/filter-syntax.ts';
 import { isUuid } from '../kernel/ids.ts';
 import { findTextProblem, isObject, type Json, type JsonObject } from '../kernel/json.ts';
 
@@ -20,6 +21,12 @@ export const json = z.custom<Json>((value) => value !== undefined, 'expected a J
 export const jsonObject = z
   .custom<JsonObject>((value) => isObject(value), 'expected an object')
   .meta({ type: 'object', additionalProperties: true });
+/** A filter of a search; the message of a 422 names the place. */
+export const filter = (plain: PlainRule) =>
+  jsonObject.superRefine((value, context) => {
+    const error = findFilterProblem(value, plain);
+    if (error !== undefined) context.addIssue({ code: 'custom', message: error.problem, path: [error.path] });
+  });
 /** Metadata keys that only the server writes. */
 const SERVER_KEYS = ['assistant_id', 'run_id', 'thread_id', 'cron_id'];
 

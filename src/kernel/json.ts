@@ -7,6 +7,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** True for an object literal or an object without prototype, of any realm; false for class instances and arrays. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return (
+    prototype === null ||
+    (Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf'))
+  );
+}
+
 /** The members that are not undefined. */
 export const defined = (record: object): JsonObject =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as JsonObject;

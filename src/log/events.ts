@@ -20,7 +20,15 @@ export interface EventMeta {
   readonly commandId: string;
 }
 
-export type Recorded<E extends DomainEvent = DomainEvent> = E & { readonly meta: EventMeta };
+/** `by`: identity of the authenticated caller whose request caused the event, and nothing else of that user (A4). */
+export interface Caused {
+  readonly by?: string;
+}
+
+export type Recorded<E extends DomainEvent = DomainEvent> = E & {
+  readonly data: Caused;
+  readonly meta: EventMeta;
+};
 
 /** A stored event that cannot be read: its text is broken, or a later version of this program wrote it. */
 export class UnreadableEvent extends Error {

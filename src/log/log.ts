@@ -42,6 +42,8 @@ export interface Batch {
   readonly isVital?: boolean;
   /** The batch brings what happened elsewhere: listeners are not told of its events and frames. */
   readonly isPast?: boolean;
+  /** Identity of the authenticated caller; every event of the batch keeps it. */
+  readonly by?: string | undefined;
   readonly appends: readonly Append[];
   readonly payloads?: readonly PayloadWrite[];
   readonly lease?: Lease;

@@ -3,6 +3,7 @@
  * in the transaction of the commit they belong to and kept as text that nobody re-encodes.
  */
 import type { JsonObject } from '../kernel/json.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { CheckpointKey } from '../thread/events.ts';
 
@@ -204,10 +205,10 @@ export interface PayloadReader {
   lastConfig(threadId: string): Promise<JsonObject | undefined>;
   /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
   values(threadId: string, checkpointId: string): Promise<JsonText | undefined>;
-  /** The threads, in the order given, whose values at that checkpoint contain `part` (kernel/containment.ts). */
+  /** The threads, in the order given, whose values at that checkpoint pass the filter. */
   containing(
     heads: readonly { readonly threadId: string; readonly checkpointId: string }[],
-    part: JsonObject,
+    filter: Filter,
   ): Promise<string[]>;
   /** At most `limit` frames with ids above `after`, in order, and fewer when they are large; never none of some. */
   frames(runId: string, after: number, limit: number): Promise<StoredFrame[]>;

@@ -36,7 +36,7 @@ export type Params = Readonly<Record<string, Cell>>;
  *
  * Which one to call: `get` and `all` run on the event loop and hold up everybody, so they are for reads that an index
  * bounds: one row, or a page of rows without a condition that is tried on one candidate after the other. Whatever may
- * look at more rows than it returns (`json_contains`, `access_allows`, `instr`, `count` over many, a far offset, a
+ * look at more rows than it returns (`json_contains`, `filter_matches`, `instr`, `count` over many, a far offset, a
  * sort without an index) goes to `search`, which runs on a thread of its own. When in doubt, `search`.
  */
 export interface RowReader {

@@ -1,7 +1,8 @@
+import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { RowReader } from '../log/rows.ts';
 import { toContent, type AssistantVersionRecord, type ContentRow } from './assistant-content.ts';
-import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, metadataFilter, whereMatches, type Where } from './filters.ts';
 
 export interface AssistantRecord extends AssistantVersionRecord {
   /** Made by the server for one of its graphs. */
@@ -30,12 +31,12 @@ interface AssistantRow extends ContentRow {
 export async function getAssistant(
   rows: RowReader,
   assistantId: string,
-  filter?: AccessFilter,
+  filter?: Filter,
   /** Whether the filter leaves out the server's own assistants, which everybody may read. */
   { systemToo = true }: { systemToo?: boolean } = {},
 ): Promise<AssistantRecord | undefined> {
   const where: Where = { clauses: ['assistant_id = @id'], params: { id: assistantId } };
-  whereAllowed(where, 'metadata', filter, systemToo ? 'system = 1' : '0');
+  whereMatches(where, 'metadata', filter, { exempt: systemToo ? 'system = 1' : '0' });
   const row = rows.get<AssistantRow>(`SELECT * FROM assistants WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
 }
@@ -44,7 +45,7 @@ export async function getAssistant(
 export async function searchAssistants(
   rows: RowReader,
   search: AssistantSearch,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<{ assistants: AssistantRecord[]; total: number }> {
   const where: Where = { clauses: [], params: {} };
   if (search.graphId !== undefined) {
@@ -55,8 +56,8 @@ export async function searchAssistants(
     where.clauses.push('instr(lower(name), lower(@name)) > 0');
     where.params['name'] = search.name;
   }
-  whereContains(where, 'metadata', search.metadata);
-  whereAllowed(where, 'metadata', filter, 'system = 1');
+  whereMatches(where, 'metadata', metadataFilter(search.metadata));
+  whereMatches(where, 'metadata', filter, { exempt: 'system = 1', parameter: 'access' });
   const condition = conditionOf(where);
   const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
   const isText = search.sortBy === 'name' || search.sortBy === 'graph_id';

@@ -1,8 +1,9 @@
 /** Reads the versions of assistants. */
+import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { RowReader } from '../log/rows.ts';
 import { toContent, type AssistantVersionRecord, type ContentRow } from './assistant-content.ts';
-import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, metadataFilter, whereMatches, type Where } from './filters.ts';
 
 export interface VersionSearch {
   readonly assistantId: string;
@@ -17,12 +18,13 @@ const FROM = 'SELECT v.* FROM assistant_versions AS v JOIN assistants AS a USING
 export async function listVersions(
   rows: RowReader,
   search: VersionSearch,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<AssistantVersionRecord[]> {
   const where: Where = { clauses: ['v.assistant_id = @id'], params: { id: search.assistantId } };
-  whereContains(where, 'v.metadata', search.metadata);
-  whereAllowed(where, 'a.metadata', filter, 'a.system = 1');
-  whereAllowed(where, 'v.metadata', filter, 'a.system = 1');
+  whereMatches(where, 'v.metadata', metadataFilter(search.metadata));
+  const access = { exempt: 'a.system = 1', parameter: 'access' };
+  whereMatches(where, 'a.metadata', filter, access);
+  whereMatches(where, 'v.metadata', filter, access);
   const found = await rows.search<ContentRow>(
     `${FROM} WHERE ${conditionOf(where)} ORDER BY v.version DESC LIMIT @limit OFFSET @offset`,
     { ...where.params, limit: search.limit, offset: search.offset },
@@ -35,13 +37,13 @@ export function getVersion(
   rows: RowReader,
   assistantId: string,
   version: number,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): AssistantVersionRecord | undefined {
   const where: Where = {
     clauses: ['v.assistant_id = @id', 'v.version = @version'],
     params: { id: assistantId, version },
   };
-  whereAllowed(where, 'v.metadata', filter);
+  whereMatches(where, 'v.metadata', filter);
   const row = rows.get<ContentRow>(`${FROM} WHERE ${conditionOf(where)}`, where.params);
   return row && toContent(row);
 }

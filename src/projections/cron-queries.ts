@@ -1,8 +1,9 @@
 import type { CronContent } from '../cron/events.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, metadataFilter, whereMatches, type Where } from './filters.ts';
 
 export interface CronRecord extends CronContent {
   readonly cronId: string;
@@ -38,7 +39,7 @@ export interface CronConditions {
   readonly enabled?: boolean;
   readonly metadata?: JsonObject;
   /** A cron on a thread is found with its thread. */
-  readonly threadFilter?: AccessFilter | undefined;
+  readonly threadFilter?: Filter | undefined;
 }
 
 export interface CronSearch extends CronConditions {
@@ -70,17 +71,17 @@ interface CronRow {
 export async function getCron(
   rows: RowReader,
   cronId: string,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<CronRecord | undefined> {
   const where: Where = { clauses: ['cron_id = @id'], params: { id: cronId } };
-  whereAllowed(where, 'metadata', filter);
+  whereMatches(where, 'metadata', filter);
   const row = rows.get<CronRow>(`SELECT * FROM crons WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
 }
 
 const METADATA_OF_THREAD = '(SELECT metadata FROM threads WHERE threads.thread_id = crons.thread_id)';
 
-function whereOf(wanted: CronConditions, filter: AccessFilter | undefined): Where {
+function whereOf(wanted: CronConditions, filter: Filter | undefined): Where {
   const where: Where = { clauses: [], params: {} };
   const equals = { assistant_id: wanted.assistantId, thread_id: wanted.threadId };
   for (const [column, value] of Object.entries(equals))
@@ -89,9 +90,9 @@ function whereOf(wanted: CronConditions, filter: AccessFilter | undefined): Wher
       where.params[column] = value;
     }
   if (wanted.enabled !== undefined) where.clauses.push(`enabled = ${wanted.enabled ? 1 : 0}`);
-  whereContains(where, 'metadata', wanted.metadata);
-  whereAllowed(where, 'metadata', filter);
-  whereAllowed(where, METADATA_OF_THREAD, wanted.threadFilter, 'thread_id IS NULL', 'threadAccess');
+  whereMatches(where, 'metadata', [...metadataFilter(wanted.metadata), ...(filter ?? [])]);
+  const ofThread = { exempt: 'thread_id IS NULL', parameter: 'threadFilter' };
+  whereMatches(where, METADATA_OF_THREAD, wanted.threadFilter, ofThread);
   return where;
 }
 
@@ -99,7 +100,7 @@ function whereOf(wanted: CronConditions, filter: AccessFilter | undefined): Wher
 export async function searchCrons(
   rows: RowReader,
   search: CronSearch,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<{ crons: CronRecord[]; total: number }> {
   const where = whereOf(search, filter);
   const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
@@ -111,11 +112,7 @@ export async function searchCrons(
   return { crons: found.map(toRecord), total: await countCrons(rows, search, filter) };
 }
 
-export async function countCrons(
-  rows: RowReader,
-  wanted: CronConditions,
-  filter?: AccessFilter,
-): Promise<number> {
+export async function countCrons(rows: RowReader, wanted: CronConditions, filter?: Filter): Promise<number> {
   const where = whereOf(wanted, filter);
   const [count] = await rows.search<{ n: number }>(
     `SELECT count(*) AS n FROM crons WHERE ${conditionOf(where)}`,

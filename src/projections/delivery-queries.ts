@@ -1,7 +1,8 @@
 /** Reads owed webhooks. Access to one is access to its thread: filters are matched against the thread's metadata. */
 import type { DeliveryState, DeliveryStatus } from '../delivery/decide.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import { conditionOf, whereAllowed, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, whereMatches, type Where } from './filters.ts';
 
 export interface DeliveryRecord extends DeliveryState {
   readonly runId: string;
@@ -126,11 +127,11 @@ const VISIBLE = 'FROM deliveries JOIN threads USING (thread_id)';
 export async function getDelivery(
   rows: RowReader,
   deliveryId: string,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<DeliveryRecord | undefined> {
   const where: Where = { clauses: ['delivery_id = @deliveryId'], params: { deliveryId } };
   if (filter !== undefined) where.clauses.push('orphan = 0');
-  whereAllowed(where, 'threads.metadata', filter);
+  whereMatches(where, 'threads.metadata', filter);
   const from = filter === undefined ? 'FROM deliveries' : VISIBLE;
   const row = rows.get<DeliveryRow>(`SELECT deliveries.* ${from} WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
@@ -149,7 +150,7 @@ export interface DeliverySearch {
   readonly hasBody?: boolean;
 }
 
-function whereOf(wanted: DeliverySearch, filter: AccessFilter | undefined): Where {
+function whereOf(wanted: DeliverySearch, filter: Filter | undefined): Where {
   const where: Where = { clauses: ['orphan = 0'], params: {} };
   const add = (name: string, clause: string, value: Cell | undefined): void => {
     if (value === undefined) return;
@@ -163,7 +164,7 @@ function whereOf(wanted: DeliverySearch, filter: AccessFilter | undefined): Wher
   add('since', 'deliveries.created_at >= @since', wanted.since);
   add('until', 'deliveries.created_at < @until', wanted.until);
   if (wanted.hasBody === true) where.clauses.push('body = 1');
-  whereAllowed(where, 'threads.metadata', filter);
+  whereMatches(where, 'threads.metadata', filter);
   return where;
 }
 
@@ -172,7 +173,7 @@ export async function searchDeliveries(
   rows: RowReader,
   wanted: DeliverySearch,
   { limit, offset }: { limit: number; offset: number },
-  filter: AccessFilter | undefined,
+  filter: Filter | undefined,
 ): Promise<{ deliveries: DeliveryRecord[]; total: number }> {
   const { clauses, params } = whereOf(wanted, filter);
   const from = `${VISIBLE} WHERE ${clauses.join(' AND ')}`;

@@ -1,11 +1,10 @@
-/** How queries narrow by JSON: through functions of the connection, so text of a client is only ever a bound value. */
+/** How queries narrow by JSON: through a function of the connection, so text of a client is only ever a bound value. */
 import { contains } from '../kernel/containment.ts';
+import { parseFilter } from '../kernel/filter-syntax.ts';
+import { matchesFilter, type Filter } from '../kernel/filter.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
 import type { Cell } from '../log/rows.ts';
-
-/** A filter of the authorisation layer, normalised; what it means is decided by the function given to the log. */
-export type AccessFilter = readonly object[];
 
 export interface Where {
   readonly clauses: string[];
@@ -17,23 +16,30 @@ export function containsJson(doc: string | null, part: string | null): boolean {
   return contains(fromStored(doc, 'metadata of a row') as Json, JSON.parse(part) as Json);
 }
 
-/** `json_contains(column, part)` */
-export function whereContains(where: Where, column: string, part: JsonObject | undefined): void {
-  if (part === undefined || Object.keys(part).length === 0) return;
-  where.clauses.push(`json_contains(${column}, @contains)`);
-  where.params['contains'] = JSON.stringify(part);
+/** The SQL function `filter_matches(document, filter)`; false without a document. */
+export function createFilterMatches(): (document: string | null, filter: string | null) => boolean {
+  // One statement passes the same filter for each of its rows.
+  let text: string | undefined;
+  let filter: Filter = [];
+  return (document, given) => {
+    if (document === null || given === null) return false;
+    if (given !== text) [text, filter] = [given, JSON.parse(given) as Filter];
+    return matchesFilter(fromStored(document, 'JSON of a row') as JsonObject, filter);
+  };
 }
 
-/** A2: every filter is a part of the query. `access_allows(metadata, filter)` */
-export function whereAllowed(
+/** What clients ask of metadata: plain values are contained in it. Throws a `FilterError`. */
+export const metadataFilter = (metadata: JsonObject | undefined): Filter => parseFilter(metadata, 'part');
+
+/** A2: every filter is a part of the query. `exempt`: an SQL condition on rows that pass anyway. */
+export function whereMatches(
   where: Where,
   column: string,
-  filter: AccessFilter | undefined,
-  exempt = '0',
-  parameter = 'access',
+  filter: Filter = [],
+  { exempt = '0', parameter = 'filter' }: { exempt?: string; parameter?: string } = {},
 ): void {
-  if (filter === undefined || filter.length === 0) return;
-  where.clauses.push(`(${exempt} OR access_allows(${column}, @${parameter}))`);
+  if (filter.length === 0) return;
+  where.clauses.push(`(${exempt} OR filter_matches(${column}, @${parameter}))`);
   where.params[parameter] = JSON.stringify(filter);
 }
 

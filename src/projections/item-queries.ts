@@ -4,11 +4,12 @@
  *
  * A scan may have to look at everything: it goes through the rows in windows, on the thread of searches.
  */
+import { parseFilter } from '../kernel/filter-syntax.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
 import { endOfPath, toPath, type Namespace } from '../item/namespace.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
-import type { AccessFilter } from './filters.ts';
 
 export interface ItemRecord {
   readonly itemId: string;
@@ -43,10 +44,10 @@ const WINDOW = 1_000;
 const VISIBLE = '(expires_at IS NULL OR expires_at > @now)';
 
 /** An SQL expression over `items`, and the values it needs. */
-export function allowedBy(filter: AccessFilter | undefined): { sql: string; params: Record<string, Cell> } {
+export function allowedBy(filter: Filter | undefined): { sql: string; params: Record<string, Cell> } {
   if (filter === undefined || filter.length === 0) return { sql: '1', params: {} };
   return {
-    sql: `(SELECT access_allows(json_patch(data,
+    sql: `(SELECT filter_matches(json_patch(data,
              json_object('namespace', json(items.namespace), 'key', items.key)), @access)
            FROM item_values WHERE item_values.item_id = items.item_id)`,
     params: { access: JSON.stringify(filter) },
@@ -62,7 +63,7 @@ export async function getItems(
   rows: RowReader,
   itemIds: readonly string[],
   now: number,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<ItemRecord[]> {
   const allowed = allowedBy(filter);
   return rows
@@ -84,9 +85,9 @@ export async function getItems(
 
 export interface ItemScan {
   readonly prefix: Namespace;
-  /** A filter over the value: see item/filter.ts. */
+  /** A filter over the value; plain values are equal. */
   readonly match?: JsonObject;
-  readonly access?: AccessFilter;
+  readonly access?: Filter;
   readonly now: number;
 }
 
@@ -106,9 +107,9 @@ export async function* scanItems(rows: RowReader, scan: ItemScan): AsyncGenerato
     match === undefined || Object.keys(match).length === 0
       ? { sql: '1', params: {} }
       : {
-          sql: `(SELECT item_matches(data, @match) FROM item_values
+          sql: `(SELECT filter_matches(data, @match) FROM item_values
                  WHERE item_values.item_id = items.item_id)`,
-          params: { match: JSON.stringify(match) },
+          params: { match: JSON.stringify(parseFilter(match, 'equal')) },
         };
   const allowed = allowedBy(access);
   const judge = (source: string, more: Record<string, Cell>): Promise<JudgedRow[]> =>

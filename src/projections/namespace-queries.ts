@@ -1,7 +1,7 @@
 /** Lists the namespaces that hold items the caller may see (A2), in the order of their labels. */
 import { endOfPath, fromPath, toPath, toReversedPath, type Namespace } from '../item/namespace.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
-import type { AccessFilter } from './filters.ts';
+import type { Filter } from '../kernel/filter.ts';
 import { allowedBy } from './item-queries.ts';
 
 /** `*` stands for any one label. */
@@ -14,7 +14,7 @@ export interface NamespaceSearch {
   readonly matches: readonly NamespaceMatch[];
   /** Deeper namespaces are cut to this many labels. */
   readonly maxDepth?: number;
-  readonly access?: AccessFilter;
+  readonly access?: Filter;
   readonly now: number;
 }
 

@@ -1,9 +1,10 @@
 /** Reads runs. Access to a run is access to its thread: filters are matched against the thread's metadata. */
 import { breathe } from '../kernel/breathe.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
 import type { Bound, RunKwargs, RunRef } from '../thread/events.ts';
-import { conditionOf, whereAllowed, whereContains, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, metadataFilter, whereMatches, type Where } from './filters.ts';
 import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
 import type { RunStatus } from '../thread/run-end.ts';
 
@@ -26,7 +27,7 @@ export const getRun = async (...asked: Parameters<typeof readRun>): Promise<RunR
 export function readRun(
   rows: RowReader,
   runId: string,
-  options: { threadId?: string | undefined; filter?: AccessFilter | undefined } = {},
+  options: { threadId?: string | undefined; filter?: Filter | undefined } = {},
 ): RunRecord | undefined {
   const where: Where = { clauses: ['run_id = @id'], params: { id: runId } };
   if (options.threadId !== undefined) {
@@ -34,7 +35,7 @@ export function readRun(
     where.params['thread'] = options.threadId;
   }
   if (options.threadId !== undefined) where.clauses.push('threads.temporary < 2');
-  whereAllowed(where, 'threads.metadata', options.filter);
+  whereMatches(where, 'threads.metadata', options.filter);
   const row = rows.get<RunRow>(`SELECT ${RUN} ${FROM} WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
 }
@@ -159,14 +160,14 @@ export interface RunSearch {
 const NEAR = 100;
 
 /** Their ids, newest first: each may be large, and is read by itself. */
-export async function listRuns(rows: RowReader, search: RunSearch, filter?: AccessFilter): Promise<string[]> {
+export async function listRuns(rows: RowReader, search: RunSearch, filter?: Filter): Promise<string[]> {
   const where: Where = { clauses: ['runs.thread_id = @thread'], params: { thread: search.threadId } };
   if (search.status !== undefined) {
     where.clauses.push('runs.status = @status');
     where.params['status'] = search.status;
   }
-  whereContains(where, 'runs.metadata', search.metadata);
-  whereAllowed(where, 'threads.metadata', filter);
+  whereMatches(where, 'runs.metadata', metadataFilter(search.metadata));
+  whereMatches(where, 'threads.metadata', filter, { parameter: 'access' });
   const sql = `SELECT run_id ${FROM} WHERE ${conditionOf(where)}
      ORDER BY runs.created_at DESC, runs.position DESC LIMIT @limit OFFSET @offset`;
   const params = { ...where.params, limit: search.limit, offset: search.offset };
@@ -185,7 +186,7 @@ export async function listRuns(rows: RowReader, search: RunSearch, filter?: Acce
 export async function runsToCancel(
   rows: RowReader,
   wanted: { threadId?: string; runIds?: readonly string[]; status?: 'pending' | 'running' | 'all' },
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<RunRef[]> {
   const where: Where = { clauses: [], params: {} };
   if (wanted.threadId !== undefined) {
@@ -199,7 +200,7 @@ export async function runsToCancel(
     where.clauses.push("runs.status IN ('pending', 'running') AND @status IN ('all', runs.status)");
     where.params['status'] = wanted.status ?? 'all';
   }
-  whereAllowed(where, 'threads.metadata', filter);
+  whereMatches(where, 'threads.metadata', filter);
   const found = await rows.search<RunRefRow>(
     `SELECT run_id, thread_id ${FROM} WHERE ${conditionOf(where)} ORDER BY runs.status = 'running', runs.position DESC`,
     where.params,

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '23';
+export const VERSION = '24';
 
 export const TABLES = [
   'threads',
@@ -29,6 +29,9 @@ CREATE TABLE threads (
   metadata TEXT NOT NULL,
   -- What of the metadata is indexed, a list of texts.
   pairs TEXT NOT NULL,
+  title TEXT,
+  -- The run whose deletion deletes the title.
+  titled_by TEXT,
   head TEXT,
   interrupts TEXT NOT NULL,
   error TEXT,
@@ -57,6 +60,8 @@ CREATE TABLE runs (
   position INTEGER PRIMARY KEY,
   assistant_id TEXT NOT NULL,
   graph_id TEXT NOT NULL,
+  -- Identity of the caller who created it; NULL without authentication.
+  owner TEXT,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   started_at INTEGER,

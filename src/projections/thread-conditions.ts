@@ -6,7 +6,7 @@ export const THREAD_SORTS = ['thread_id', 'status', 'created_at', 'updated_at', 
 
 export interface ThreadConditions {
   readonly ids?: readonly string[];
-  /** Contained in the thread's metadata. */
+  /** A filter on the thread's metadata; plain values are contained in it. */
   readonly metadata?: JsonObject;
   readonly status?: ThreadStatus;
   readonly sortBy: (typeof THREAD_SORTS)[number];

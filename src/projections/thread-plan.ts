@@ -6,8 +6,8 @@
  * and by creation (also within a pair). The index by change begins with the status, so all statuses are four walks
  * that SQLite merges as it goes. Indexes are named, because without statistics SQLite would have to guess.
  */
+import type { Filter } from '../kernel/filter.ts';
 import type { Cell, RowReader } from '../log/rows.ts';
-import type { AccessFilter } from './filters.ts';
 import type { ThreadConditions } from './thread-conditions.ts';
 import { VISIBLE } from './thread-index.ts';
 import { surveyThreads, type Survey } from './thread-survey.ts';
@@ -43,7 +43,7 @@ interface Arms {
 export function planThreads(
   rows: RowReader,
   wanted: ThreadConditions,
-  filter: AccessFilter | undefined,
+  filter: Filter | undefined,
 ): ThreadPlan {
   const survey = surveyThreads(rows, wanted, filter);
   const { params } = survey;

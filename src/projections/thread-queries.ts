@@ -1,11 +1,13 @@
 /** Reads threads. A thread of a stateless run is seen only while that run is open, and never once it ended. */
+import { parseFilter } from '../kernel/filter-syntax.ts';
+import type { Filter } from '../kernel/filter.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
 import type { Recorded } from '../log/events.ts';
 import type { PayloadReader } from '../log/payloads.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
 import type { Ttl } from '../thread/events.ts';
-import { conditionOf, whereAllowed, type AccessFilter, type Where } from './filters.ts';
+import { conditionOf, whereMatches, type Where } from './filters.ts';
 import type { ThreadConditions } from './thread-conditions.ts';
 import { VISIBLE } from './thread-index.ts';
 import { planThreads, type Query, type ThreadPlan } from './thread-plan.ts';
@@ -22,6 +24,8 @@ export interface ThreadRecord {
   readonly interrupts: JsonObject;
   readonly error: Json;
   readonly ttl: ThreadTtl | null;
+  /** Of at most 80 characters; null before a run with a human text. */
+  readonly title: string | null;
 }
 
 export interface ThreadTtl extends Ttl {
@@ -30,7 +34,7 @@ export interface ThreadTtl extends Ttl {
 }
 
 export interface ThreadSearch extends ThreadConditions {
-  /** Contained in the thread's values; a thread without values has none. */
+  /** A filter on the thread's values; a thread without values passes none. */
   readonly values?: JsonObject;
   readonly limit: number;
   readonly offset: number;
@@ -50,6 +54,7 @@ interface ThreadRow {
   ttl_strategy: string | null;
   ttl_minutes: number | null;
   expires_at: number | null;
+  title: string | null;
 }
 
 /** The thread as the fact that made it leaves it; undefined when these are not that fact alone. */
@@ -63,10 +68,10 @@ export function newThread([event, ...more]: readonly Recorded[]): ThreadRecord |
 export async function getThread(
   rows: RowReader,
   threadId: string,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<ThreadRecord | undefined> {
   const where: Where = { clauses: ['thread_id = @id', VISIBLE], params: { id: threadId } };
-  whereAllowed(where, 'metadata', filter);
+  whereMatches(where, 'metadata', filter);
   const row = rows.get<ThreadRow>(`SELECT * FROM threads WHERE ${conditionOf(where)}`, where.params);
   return row && toRecord(row);
 }
@@ -75,11 +80,11 @@ export async function getThread(
 export async function searchThreads(
   { rows, payloads }: { rows: RowReader; payloads: PayloadReader },
   { limit, offset, values, ...wanted }: ThreadSearch,
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<{ threads: ThreadRecord[]; total: number }> {
   const plan = planThreads(rows, wanted, filter);
   if (values !== undefined && Object.keys(values).length > 0) {
-    const matches = await withValues(rows, payloads, plan, values);
+    const matches = await withValues(rows, payloads, plan, parseFilter(values, 'part'));
     const found = matches
       .slice(offset, offset + limit)
       .flatMap((id) => rows.get<ThreadRow>('SELECT * FROM threads WHERE thread_id = @id', { id }) ?? []);
@@ -104,7 +109,7 @@ async function withValues(
   rows: RowReader,
   payloads: PayloadReader,
   plan: ThreadPlan,
-  values: JsonObject,
+  values: Filter,
 ): Promise<string[]> {
   // A thread that changes meanwhile may come twice.
   const matches = new Set<string>();
@@ -182,5 +187,6 @@ function toRecord(row: ThreadRow): ThreadRecord {
     interrupts: fromStored(row.interrupts, 'interrupts of thread', row.thread_id) as JsonObject,
     error: row.error === null ? null : (fromStored(row.error, 'error of thread', row.thread_id) as Json),
     ttl: ttlOf(row),
+    title: row.title,
   };
 }

@@ -1,6 +1,7 @@
 /** What is known of a search before it is made: its conditions as SQL, and how many threads they concern at most. */
+import type { Filter } from '../kernel/filter.ts';
 import type { Cell, Row, RowReader } from '../log/rows.ts';
-import type { AccessFilter } from './filters.ts';
+import { metadataFilter } from './filters.ts';
 import { UNINDEXED } from './metadata-pairs.ts';
 import type { ThreadConditions } from './thread-conditions.ts';
 import { selectBy } from './thread-selection.ts';
@@ -26,25 +27,26 @@ const MAX_PROBES = 3;
 export function surveyThreads(
   rows: RowReader,
   { ids, metadata, status }: ThreadConditions,
-  filter: AccessFilter | undefined,
+  access: Filter = [],
 ): Survey {
+  const filter = [...metadataFilter(metadata), ...access];
   if (ids !== undefined && ids.length > 0)
     return {
       ids: true,
       drivers: [],
       probes: [],
-      ...testsOf(metadata, filter, { ids: JSON.stringify(ids) }),
+      ...testsOf(filter, { ids: JSON.stringify(ids) }),
       candidates: ids.length,
     };
 
-  const { pairs, contains, access } = selectBy(metadata, filter);
+  const { pairs, rest } = selectBy(filter);
   const counts = readCounts(rows, pairs);
   const count = (entry: string): number => counts.get(entry) ?? 0;
   const [rarest, ...others] = [...pairs].sort((a, b) => count(a) - count(b));
   const seen =
     status === undefined ? THREAD_STATUSES.reduce((sum, one) => sum + count(one), 0) : count(status);
   if (rarest === undefined)
-    return { ids: false, drivers: [], probes: [], ...testsOf(contains, access, {}), candidates: seen };
+    return { ids: false, drivers: [], probes: [], ...testsOf(rest, {}), candidates: seen };
 
   // Where threads are that no pair finds, pairs only choose candidates and the functions say it all.
   if (count(UNINDEXED) > 0)
@@ -52,7 +54,7 @@ export function surveyThreads(
       ids: false,
       drivers: ['driver', 'unindexed'],
       probes: [],
-      ...testsOf(metadata, filter, { driver: rarest, unindexed: UNINDEXED }),
+      ...testsOf(filter, { driver: rarest, unindexed: UNINDEXED }),
       candidates: Math.min(seen, count(rarest) + count(UNINDEXED)),
     };
   const probed = others.slice(0, MAX_PROBES);
@@ -62,26 +64,17 @@ export function surveyThreads(
     ids: false,
     drivers: ['driver'],
     probes: Object.keys(named),
-    ...testsOf(isAll ? contains : metadata, isAll ? access : filter, { driver: rarest, ...named }),
+    ...testsOf(isAll ? rest : filter, { driver: rarest, ...named }),
     candidates: Math.min(seen, count(rarest)),
   };
 }
 
-function testsOf(
-  contains: ThreadConditions['metadata'],
-  access: AccessFilter | undefined,
-  params: Record<string, Cell>,
-): Pick<Survey, 'tests' | 'params'> {
-  const tests: ((alias: string) => string)[] = [];
-  if (contains !== undefined && Object.keys(contains).length > 0) {
-    tests.push((alias) => `json_contains(${alias}.metadata, @contains)`);
-    params['contains'] = JSON.stringify(contains);
-  }
-  if (access !== undefined && access.length > 0) {
-    tests.push((alias) => `access_allows(${alias}.metadata, @access)`);
-    params['access'] = JSON.stringify(access);
-  }
-  return { tests, params };
+function testsOf(filter: Filter, params: Record<string, Cell>): Pick<Survey, 'tests' | 'params'> {
+  if (filter.length === 0) return { tests: [], params };
+  return {
+    tests: [(alias) => `filter_matches(${alias}.metadata, @filter)`],
+    params: { ...params, filter: JSON.stringify(filter) },
+  };
 }
 
 interface CountRow extends Row {

@@ -37,10 +37,11 @@ export function projectThread(
       ];
     }
     case 'ThreadCopied': {
-      const { metadata, head, graph, ttl, arriving } = event.data;
+      const { metadata, head, graph, ttl, arriving, title = null } = event.data;
       return [
         created(event, {
           ...columns(metadata),
+          title,
           head,
           state_updated_at: head === null ? null : at,
           ...(arriving && { temporary: ARRIVING }),
@@ -61,21 +62,27 @@ export function projectThread(
       return [thread(threadId, { ...columns(metadata), ...timer, ...seen })];
     }
     case 'ThreadPruned': {
-      const { disarms, runs = [], stays } = event.data;
+      const { disarms, runs = [], stays, title } = event.data;
       // Nothing that a client sees of the thread has changed, so the time of the last change stays.
-      const set = { ...(disarms && { expires_at: null }), ...(stays && standing(stays)) };
+      const set = {
+        ...(disarms && { expires_at: null }),
+        ...(stays && standing(stays)),
+        ...(title !== undefined && { title, titled_by: null }),
+      };
       const gone = runs.map((runId) => ({ op: 'drop', table: 'runs', key: { run_id: runId } }) as const);
       return Object.keys(set).length === 0 ? gone : [...gone, thread(threadId, set)];
     }
     case 'RunCreated': {
       const { runId, assistantId, graphId, metadata, strategy, notBefore } = event.data;
       const described = columns(event.data.threadMetadata);
+      const { title } = event.data;
       return [
         thread(threadId, {
           status: 'busy',
           metadata: described.metadata,
           pairs: described.pairs,
           updated_at: at,
+          ...(title !== undefined && { title, titled_by: runId }),
         }),
         {
           op: 'put',
@@ -86,6 +93,7 @@ export function projectThread(
             position: event.meta.position,
             assistant_id: assistantId,
             graph_id: graphId,
+            owner: event.data.by ?? null,
             created_at: Math.max(at, notBefore),
             updated_at: at,
             started_at: null,
@@ -152,7 +160,7 @@ export function projectThread(
       if (rearm !== undefined) ended['expires_at'] = expiry(rearm, at);
       const left = thread(threadId, ended, traceless && !busy ? { status: 'settled' } : undefined);
       if (outcome.kind === 'rolled-back')
-        return [{ op: 'drop', table: 'runs', key: { run_id: runId } }, left];
+        return [{ op: 'drop', table: 'runs', key: { run_id: runId } }, left, untitled(threadId, runId)];
       const over: Cells = {
         status: end.run,
         lease_id: null,
@@ -176,6 +184,7 @@ export function projectThread(
             : standing(stays)),
           updated_at: at,
         }),
+        untitled(threadId, runId),
       ];
     }
     case 'ThreadDeleted':
@@ -202,6 +211,14 @@ const thread = (threadId: string, set: Row, copy?: Readonly<Record<string, strin
     ? { op: 'set', table: 'threads', key: { thread_id: threadId }, set }
     : { op: 'set', table: 'threads', key: { thread_id: threadId }, set, copy };
 
+/** The title is a text of the run: it goes when the run that gave it is deleted. */
+const untitled = (threadId: string, runId: string): RowWrite => ({
+  op: 'set',
+  table: 'threads',
+  key: { thread_id: threadId, titled_by: runId },
+  set: { title: null, titled_by: null },
+});
+
 const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => ({
   op: 'put',
   table: 'threads',
@@ -213,6 +230,8 @@ const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => 
     state_updated_at: null,
     status: 'idle' satisfies ThreadStatus,
     settled: 'idle' satisfies ThreadStatus,
+    title: null,
+    titled_by: null,
     head: null,
     interrupts: '{}',
     error: null,

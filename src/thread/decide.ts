@@ -30,6 +30,7 @@ import {
   type LivingThread,
   type ThreadState,
 } from './state.ts';
+import { keptTitle, newTitle } from './title.ts';
 
 export interface NewRun {
   readonly runId: string;
@@ -127,9 +128,9 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
       return accept({ type: 'ThreadUpdated', data: { threadId, metadata, ...(ttl && { ttl }) } });
     }
     case 'PruneThread': {
-      const disarms = state.ttl?.strategy === 'keep-latest';
-      const { type: _, kept, ...gone } = command;
-      const fact: ThreadEvent = { type: 'ThreadPruned', data: { threadId, kept, disarms, ...gone } };
+      const { type: _, ...pruned } = command;
+      const kept = { disarms: state.ttl?.strategy === 'keep-latest', ...keptTitle(state, pruned.runs) };
+      const fact: ThreadEvent = { type: 'ThreadPruned', data: { threadId, ...pruned, ...kept } };
       return can([fact]) ? accept(fact) : refuse(busyWith(state));
     }
     case 'DeleteRun': {
@@ -213,7 +214,7 @@ function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread,
     type: 'RunCreated',
     data: {
       threadId: state.threadId,
-      ...run,
+      ...{ ...run, ...newTitle(state, run) },
       metadata: { ...assistantMetadata, ...state.metadata, ...ownMetadata, ...run.metadata },
       threadMetadata: { ...state.metadata, graph_id: run.graphId, assistant_id: run.assistantId },
     },

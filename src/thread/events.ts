@@ -139,6 +139,7 @@ export interface ThreadEventMap {
     metadata: JsonObject;
     head: string | null;
     graph: GraphBinding | null;
+    title?: string;
     ttl?: Ttl;
     arriving?: true;
   };
@@ -158,6 +159,7 @@ export interface ThreadEventMap {
   /**
    * All checkpoints except `kept` are deleted, and so are the frames of all runs. `disarms`: the time to live ends
    * here. `runs` are deleted with all their content; `stays` is what the thread then shows. Older events lack both.
+   * `title`: the thread's, when the run that gave it is among `runs`.
    */
   ThreadPruned: {
     threadId: string;
@@ -165,8 +167,12 @@ export interface ThreadEventMap {
     disarms: boolean;
     runs?: readonly string[];
     stays?: Standing;
+    title?: string;
   };
-  /** `threadMetadata`: the thread's whole metadata after the event. `notBefore`: milliseconds since 1970. */
+  /**
+   * `threadMetadata`: the thread's whole metadata after the event. `notBefore`: milliseconds since 1970. `title`: the
+   * thread's title, when no other run has given it one.
+   */
   RunCreated: {
     threadId: string;
     runId: string;
@@ -177,6 +183,7 @@ export interface ThreadEventMap {
     kwargs: RunKwargs;
     threadMetadata: JsonObject;
     notBefore: number;
+    title?: string;
   };
   /** `incarnation`: token of the server process that executes the attempt. */
   RunStarted: { threadId: string; runId: string; attempt: number; leaseId: string; incarnation?: string };

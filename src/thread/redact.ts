@@ -13,7 +13,8 @@ export function redact(event: ThreadEvent, runIds: ReadonlySet<string>): ThreadE
   switch (event.type) {
     case 'RunCreated': {
       const kwargs = { input: null, config: {}, streamMode: [], streamSubgraphs: false };
-      return { ...event, data: { ...event.data, metadata: {}, kwargs } };
+      const { title: _, ...data } = event.data;
+      return { ...event, data: { ...data, metadata: {}, kwargs } };
     }
     case 'RunRequeued':
       return { ...event, data: { ...event.data, reason: '' } };

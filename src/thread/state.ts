@@ -34,6 +34,8 @@ interface LivingFields {
   readonly head: string | null;
   readonly queue: readonly QueuedRun[];
   readonly ttl?: Ttl;
+  /** `runId`: the run that gave it; deleting that run deletes the title. Null when pruning or a copy kept the title. */
+  readonly title?: { readonly text: string; readonly runId: string | null };
 }
 
 export type ThreadState =
@@ -60,13 +62,14 @@ export const initial: ThreadState = { status: 'absent' };
 /** Total and pure: the thread machine decides whether an event can happen, `evolve` only applies it. */
 export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   if (event.type === 'ThreadCreated') {
-    const { threadId, metadata, temporary } = event.data;
-    const more = optionalFieldsOf(event.data);
+    const { threadId, metadata, temporary, ttl, arriving } = event.data;
+    const more = optionalFieldsOf({ ttl, arriving });
     return { status: 'idle', threadId, metadata, temporary, head: null, queue: [], ...more };
   }
   if (event.type === 'ThreadCopied') {
-    const { threadId, metadata, head } = event.data;
-    const more = optionalFieldsOf(event.data);
+    const { threadId, metadata, head, ttl, arriving, title: text } = event.data;
+    const title = text === undefined ? undefined : { text, runId: null };
+    const more = optionalFieldsOf({ ttl, arriving, title });
     return { status: 'idle', threadId, metadata, temporary: false, head, queue: [], ...more };
   }
   if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
@@ -81,10 +84,16 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       return { ...rest, temporary: false, metadata, ...(ttl && { ttl }) } as ThreadState;
     }
     case 'RunDeleted':
-      return { ...state, head: event.data.head };
+      return untitled({ ...state, head: event.data.head }, event.data.runId);
+    case 'ThreadPruned': {
+      const { title: text } = event.data;
+      return text === undefined ? state : { ...state, title: { text, runId: null } };
+    }
     case 'RunCreated': {
       const run = { runId: event.data.runId, attempt: 0, base: null, checkpointed: false };
       const grown = { ...state, metadata: event.data.threadMetadata, queue: [...state.queue, run] };
+      const { title: text } = event.data;
+      if (text !== undefined) Object.assign(grown, { title: { text, runId: run.runId } });
       return grown.status === 'idle' ? { ...grown, status: 'queued' } : grown;
     }
     case 'RunStarted': {
@@ -130,15 +139,24 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     }
     case 'StateUpdated':
       return { ...state, head: event.data.head };
-    case 'RunCompleted':
-      return settle(state, event.data.runId, event.data.head);
+    case 'RunCompleted': {
+      const { runId, head, outcome } = event.data;
+      const settled = settle(state, runId, head);
+      return outcome.kind === 'rolled-back' ? untitled(settled, runId) : settled;
+    }
     default:
       // Every other event changes rows alone.
       return state;
   }
 }
 
-function settle(state: LivingThread, runId: string, head: string | null): ThreadState {
+function untitled(state: LivingThread, goneRun: string): LivingThread {
+  if (state.title === undefined || state.title.runId !== goneRun) return state;
+  const { title: _, ...rest } = state;
+  return rest;
+}
+
+function settle(state: LivingThread, runId: string, head: string | null): LivingThread {
   if (activeOf(state)?.runId !== runId) {
     const queue = state.queue.filter((queued) => queued.runId !== runId);
     return state.status === 'queued' && queue.length === 0
@@ -183,7 +201,12 @@ const livingFieldsOf = (thread: LivingThread): LivingFields => ({
 });
 
 /** No spread for a thread without any, which is nearly every one. */
-const optionalFieldsOf = ({ ttl, arriving }: Pick<LivingFields, 'ttl' | 'arriving'>) => ({
+const optionalFieldsOf = ({
+  ttl,
+  arriving,
+  title,
+}: { [K in 'ttl' | 'arriving' | 'title']?: LivingFields[K] | undefined }) => ({
   ...(ttl && { ttl }),
   ...(arriving && { arriving }),
+  ...(title && { title }),
 });

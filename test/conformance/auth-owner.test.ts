@@ -280,4 +280,20 @@ test('given system assistants, when any user reads, searches and runs them, then
     }
   }));
 
+test('events of a request carry the identity of its caller and nothing else of the user (A4)', () =>
+  withServer(AUTH, async (s) => {
+    const { thread, done, running, bobs } = await setUp(s);
+    await s.request('POST', `/threads/${thread}/runs/${running}/cancel`, undefined, as('alice'));
+    await s.request('PATCH', `/threads/${thread}`, { metadata: { note: 'new' } }, as('alice'));
+    const events = await s.events();
+    const byOf = (type: string, threadId: string): unknown =>
+      events.find(({ type: found, meta }) => found === type && meta.stream === `thread-${threadId}`)?.data.by;
+    for (const type of ['ThreadCreated', 'RunCreated', 'RunCancelRequested', 'ThreadUpdated'])
+      assert.equal(byOf(type, thread), 'alice', type);
+    assert.equal(byOf('ThreadCreated', bobs), 'bob');
+    const ended = events.find(({ type, data }) => type === 'RunCompleted' && data.runId === done);
+    assert.equal(ended?.data.by, undefined);
+    assert.doesNotMatch(JSON.stringify(events), /alice-token|bob-token/);
+  }));
+
 test.run();

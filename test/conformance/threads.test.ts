@@ -186,4 +186,36 @@ test('given a deaf graph, when its thread is deleted and it finishes later, then
     assert.deepEqual(await s.events(), before);
   }));
 
+test('a thread shows the title that its first run with a text gave it, until that run is deleted', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    const titleOf = async (): Promise<unknown> => (await s.request('GET', `/threads/${threadId}`)).json.title;
+    const run = async (text: string): Promise<string> => {
+      const body = { assistant_id: 'echo', input: say(text) };
+      const { run_id: runId } = (await s.request('POST', `/threads/${threadId}/runs`, body)).json;
+      await s.request('GET', `/threads/${threadId}/runs/${runId}/join`);
+      return runId as string;
+    };
+    assert.equal(await titleOf(), undefined);
+    const first = await run('where is Ulm?');
+    await run('and Bonn?');
+    assert.equal(await titleOf(), 'where is Ulm?');
+    const found = await s.request('POST', '/threads/search', { select: ['title'] });
+    assert.deepEqual(found.json, [{ title: 'where is Ulm?' }]);
+    await s.request('DELETE', `/threads/${threadId}/runs/${first}`);
+    assert.equal(await titleOf(), undefined);
+    await run('and Kiel?');
+    assert.equal(await titleOf(), 'and Kiel?');
+    // when the thread is copied or pruned, then the title stays, and a later run gives no other
+    const copy = (await s.request('POST', `/threads/${threadId}/copy`)).json;
+    assert.equal(copy.title, 'and Kiel?');
+    await run('and Jena?');
+    await s.request('POST', '/threads/prune', { thread_ids: [threadId], strategy: 'keep_latest' });
+    await run('and Hof?');
+    assert.equal(await titleOf(), 'and Kiel?');
+    const named = await newThread(s, { metadata: { title: 'Cities' } });
+    await s.request('POST', `/threads/${named}/runs/wait`, { assistant_id: 'echo', input: say('hi') });
+    assert.equal((await s.request('GET', `/threads/${named}`)).json.title, 'Cities');
+  }));
+
 test.run();

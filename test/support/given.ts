@@ -122,7 +122,10 @@ export const ask = {
     type: 'CopyThread',
     ...{ threadId, from, metadata: {}, head: null, graph: null },
   }),
-  pruneThread: (): ThreadCommand => ({ type: 'PruneThread', kept: [] }),
+  pruneThread: (runs?: readonly string[]): ThreadCommand => ({
+    type: 'PruneThread',
+    ...{ kept: [], ...(runs && { runs }) },
+  }),
   deleteRun: (runId: string): ThreadCommand => ({
     type: 'DeleteRun',
     ...{ runId, kept: [], head: null, left: null },

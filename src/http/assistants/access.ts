@@ -10,7 +10,7 @@ import type { AssistantRefusal } from '../../assistant/decide.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { getAssistant, type AssistantRecord } from '../../projections/assistant-queries.ts';
-import type { AccessFilter } from '../../projections/filters.ts';
+import type { Filter } from '../../kernel/filter.ts';
 import { grantedMetadata, type Granted } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { assistantExists, HttpProblem, noAssistant, noVersion, notAuthorized } from '../replies.ts';
@@ -23,7 +23,7 @@ export const toAssistantId = (given: string): string =>
 export async function findAssistant(
   { log }: ServerContext,
   assistantId: string,
-  filter: AccessFilter | undefined,
+  filter: Filter | undefined,
 ): Promise<AssistantRecord> {
   const assistant = await getAssistant(log.rows, assistantId, filter);
   if (assistant === undefined) throw noAssistant();
@@ -34,7 +34,7 @@ export async function findAssistant(
 export async function findAssistantToChange(
   { log }: ServerContext,
   assistantId: string,
-  filter: AccessFilter | undefined,
+  filter: Filter | undefined,
 ): Promise<AssistantRecord> {
   const own = await getAssistant(log.rows, assistantId, filter, { systemToo: false });
   if (own !== undefined) return own;

@@ -1,8 +1,9 @@
 /** Endpoints that read, search and count assistants and list their versions. */
 import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
-import { parseFilter, type Filter } from '../../auth/filters.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { Filter } from '../../kernel/filter.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import { metadataFilter } from '../../projections/filters.ts';
 import { searchAssistants, type AssistantSearch } from '../../projections/assistant-queries.ts';
 import { listVersions } from '../../projections/assistant-versions.ts';
 import { authorise, grantedSearch } from '../access.ts';
@@ -97,27 +98,20 @@ async function find(
     offset: page.offset,
   });
   const { graph_id: graphId, metadata = {} } = grantedSearch(assistantConditions, granted);
-  const { contained, stamped } = splitStamps(wanted.metadata ?? {}, metadata);
   const conditions = {
     ...(graphId !== undefined && { graphId }),
     ...(wanted.name !== undefined && { name: wanted.name }),
-    metadata: { ...contained, ...wanted.metadata },
+    ...(wanted.metadata !== undefined && { metadata: wanted.metadata }),
   };
   // Values of the handler become filter conditions, because system assistants pass every filter.
   return searchAssistants(context.log.rows, { ...conditions, ...page }, [
     ...(granted.filter ?? []),
-    ...stamped,
+    ...stampsOf(wanted.metadata ?? {}, metadata),
   ]);
 }
 
-/** Splits values that the handler added to the search's metadata: scalars become filter conditions, others `contained`. */
-function splitStamps(before: JsonObject, after: JsonObject): { contained: JsonObject; stamped: Filter } {
-  const written = Object.entries(after).filter(([key, value]) => before[key] !== value);
-  const isScalar = ([, value]: [string, Json]): boolean => typeof value !== 'object' || value === null;
-  return {
-    contained: Object.fromEntries(written.filter((entry) => !isScalar(entry))),
-    stamped: parseFilter(Object.fromEntries(written.filter(isScalar))),
-  };
-}
+/** Values that the handler added to the search's metadata or changed in it, as filter conditions. */
+const stampsOf = (before: JsonObject, after: JsonObject): Filter =>
+  metadataFilter(Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value)));
 
 type Page = Pick<AssistantSearch, 'sortBy' | 'sortOrder' | 'limit' | 'offset'>;

@@ -1,4 +1,5 @@
 /** Endpoints that create, update, roll back and delete assistants. */
+import type { Actor } from '../../auth/authenticate.ts';
 import { systemAssistantId } from '../../actors/assistants.ts';
 import type { AssistantCommand } from '../../assistant/decide.ts';
 import type { AssistantContent } from '../../assistant/events.ts';
@@ -58,7 +59,9 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
       const reserved = graphs.graphIds.some((graphId) => systemAssistantId(graphId) === assistantId);
       if (!reserved) {
         const command = { type: 'CreateAssistant', assistantId, content, system: false } as const;
-        const done = await context.assistants.dispatch(assistantId, command);
+        const done = await context.assistants.dispatch(assistantId, command, {
+          by: actor.user?.identity,
+        });
         if (done.ok) return jsonReply(toAssistant(await findAssistant(context, assistantId, undefined)));
       }
       const existing =
@@ -93,7 +96,7 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
       // Only `configurable` was copied from `context`: the other members of the config stay.
       const changes = isMirrored ? { ...changed, config: { ...config, ...changed.config } } : changed;
       if (changes.graphId !== undefined) checkServed(context, changes.graphId);
-      return change(context, assistantId, { type: 'UpdateAssistant', changes });
+      return change(context, actor, assistantId, { type: 'UpdateAssistant', changes });
     },
   }),
   endpoint({
@@ -116,7 +119,7 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
       });
       await findAssistantToChange(context, assistantId, filter);
       if (getVersion(context.log.rows, assistantId, version, filter) === undefined) throw noVersion();
-      return change(context, assistantId, { type: 'SetAssistantVersion', version });
+      return change(context, actor, assistantId, { type: 'SetAssistantVersion', version });
     },
   }),
   endpoint({
@@ -140,10 +143,11 @@ const DEFAULT_CONTENT = { name: UNTITLED, description: null, config: {}, context
 
 async function change(
   context: ServerContext,
+  actor: Actor,
   assistantId: string,
   command: AssistantCommand,
 ): Promise<Response> {
-  const done = await context.assistants.dispatch(assistantId, command);
+  const done = await context.assistants.dispatch(assistantId, command, { by: actor.user?.identity });
   if (!done.ok) throw refusedChange(done.refusal);
   return jsonReply(toAssistant(await findAssistant(context, assistantId, undefined)));
 }

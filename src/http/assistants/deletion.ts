@@ -23,6 +23,7 @@ export async function deleteAssistant(
   withThreads: boolean,
 ): Promise<void> {
   const { log, threads, maintenance } = context;
+  const by = actor.user?.identity;
   const threadIds = new Set(withThreads ? await threadsToDelete(context, actor, assistantId) : []);
   const runs: AssistantRun[] = [];
   for (const run of await runsOfAssistant(log.rows, assistantId)) {
@@ -30,13 +31,13 @@ export async function deleteAssistant(
     if (run.busy) throw assistantBusy();
     runs.push(run);
   }
-  for (const threadId of threadIds) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
+  for (const threadId of threadIds) await threads.dispatch(threadId, [{ type: 'DeleteThread' }], { by });
   for (const { threadId, runId, temporary } of runs) {
     // A stateless run is deleted with its temporary thread; other threads keep their state and lose only the run.
-    if (temporary) await threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
-    else if (!(await maintenance.deleteRunRecord(threadId, runId)).ok) throw assistantBusy();
+    if (temporary) await threads.dispatch(threadId, [{ type: 'DeleteThread' }], { by });
+    else if (!(await maintenance.deleteRunRecord(threadId, runId, by)).ok) throw assistantBusy();
   }
-  const done = await context.assistants.dispatch(assistantId, { type: 'DeleteAssistant' });
+  const done = await context.assistants.dispatch(assistantId, { type: 'DeleteAssistant' }, { by });
   if (!done.ok) throw refusedChange(done.refusal);
 }
 

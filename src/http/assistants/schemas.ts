@@ -3,6 +3,7 @@ import { parseFlag } from '../query.ts';
 import { defined } from '../../kernel/json.ts';
 import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
 import {
+  filter,
   jsonObject,
   limit,
   name,
@@ -51,7 +52,7 @@ export const assistantCreate = z.object(
 /** Absent and null members are not changed. */
 export const assistantPatch = z.object({ ...content, graph_id: optional(name) }, 'expected an object');
 
-const filters = { metadata: optional(jsonObject), graph_id: optional(name), name: optional(name) };
+const filters = { metadata: optional(filter('part')), graph_id: optional(name), name: optional(name) };
 
 export const assistantSearch = z.object(
   {
@@ -84,7 +85,7 @@ export const assistantConditions = assistantSearch.pick({ metadata: true, graph_
 export const assistantCount = z.object(filters, 'expected an object');
 
 export const versionSearch = z.object(
-  { metadata: optional(jsonObject), limit: limit(10), offset },
+  { metadata: optional(filter('part')), limit: limit(10), offset },
   'expected an object',
 );
 

@@ -89,7 +89,11 @@ export const cronChangeEndpoints: readonly Endpoint[] = [
       // An `end_time` in the past is accepted unless the patch sets it.
       checkTimes({ ...before, ...changes, endTime: endTime ?? null }, context.clock.now());
       const payloads = await renewedSecret(context, before, actor);
-      const done = await context.crons.dispatch(cronId, { type: 'UpdateCron', changes }, { payloads });
+      const done = await context.crons.dispatch(
+        cronId,
+        { type: 'UpdateCron', changes },
+        { payloads, by: actor.user?.identity },
+      );
       if (!done.ok) throw noCron(cronId);
       return jsonReply(toCron(await findCron(context, cronId)));
     },
@@ -104,7 +108,7 @@ export const cronChangeEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params: { cron_id: cronId } }) {
       const { filter } = await authorise(context, actor, 'crons:delete', { cron_id: cronId });
       await findCron(context, cronId, filter);
-      const done = await context.crons.dispatch(cronId, { type: 'DeleteCron' });
+      const done = await context.crons.dispatch(cronId, { type: 'DeleteCron' }, { by: actor.user?.identity });
       if (!done.ok) throw noCron(cronId);
       return noContent();
     },
@@ -160,6 +164,7 @@ async function createCron(
   const make = async (extraAppends: readonly Append[] = []): Promise<void | typeof CONFLICT> => {
     const command = { type: 'CreateCron', cronId, content } as const;
     const done = await crons.dispatch(cronId, command, {
+      by: userId ?? undefined,
       payloads: newSecret(cronId, actor),
       extraAppends,
     });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
 import { CRON_SORTS } from '../../projections/cron-queries.ts';
 import {
-  jsonObject,
+  filter,
   limit,
   name,
   offset,
@@ -92,7 +92,7 @@ const filters = {
   assistant_id: optional(name),
   thread_id: optional(uuid),
   enabled: optional(enabled),
-  metadata: optional(jsonObject),
+  metadata: optional(filter('part')),
 };
 
 export const cronSearch = z.object(

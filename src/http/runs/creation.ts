@@ -126,6 +126,7 @@ function dispatch(
     ...(idempotencyKey === undefined ? [] : [{ kind: 'request', ...idempotencyKey, ...run } as const]),
   ];
   return context.threads.dispatch(run.threadId, commands, {
+    by: actor.user?.identity,
     startsAtOnce,
     isNew: isStateless && slot === undefined,
     ...(slot && { extraAppends: [slot.slotFact] }),

@@ -26,13 +26,17 @@ export const runEndEndpoints: readonly Endpoint[] = [
         action,
         metadata: { run_ids: [params.run_id], status: 'pending' },
       });
-      const done = await context.threads.dispatch(run.threadId, [
-        {
-          ...{ type: 'RequestCancel', runId: run.runId, action, reason: stopReason.cancel(action) },
-          ...(query.reason !== undefined && { cancelReason: stopReason.taken }),
-          ...(query.keep !== undefined && { keep: query.keep }),
-        },
-      ]);
+      const done = await context.threads.dispatch(
+        run.threadId,
+        [
+          {
+            ...{ type: 'RequestCancel', runId: run.runId, action, reason: stopReason.cancel(action) },
+            ...(query.reason !== undefined && { cancelReason: stopReason.taken }),
+            ...(query.keep !== undefined && { keep: query.keep }),
+          },
+        ],
+        { by: request.actor.user?.identity },
+      );
       // A run that has ended meanwhile is no error.
       if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);
       if (!query.wait) return accepted();
@@ -50,7 +54,7 @@ export const runEndEndpoints: readonly Endpoint[] = [
     async handle(request) {
       const { thread_id: threadId, run_id: runId } = request.params;
       await findRun(request, 'threads:delete', { run_id: runId });
-      const done = await request.context.maintenance.deleteRun(threadId, runId);
+      const done = await request.context.maintenance.deleteRun(threadId, runId, request.actor.user?.identity);
       if (!done.ok) throw done.refusal.code === 'thread-busy' ? stateBusy() : noRun();
       return noContent();
     },

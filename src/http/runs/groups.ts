@@ -67,12 +67,16 @@ export const runGroupEndpoints: readonly Endpoint[] = [
         filter,
       );
       for (const { runId, threadId: at } of found) {
-        const done = await context.threads.dispatch(at, [
-          {
-            ...{ type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
-            ...(keep !== undefined && { keep }),
-          },
-        ]);
+        const done = await context.threads.dispatch(
+          at,
+          [
+            {
+              ...{ type: 'RequestCancel', runId, action, reason: stopReason.cancelMany(action) },
+              ...(keep !== undefined && { keep }),
+            },
+          ],
+          { by: actor.user?.identity },
+        );
         // A run that has ended meanwhile is no error.
         if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, at);
       }

@@ -3,6 +3,7 @@ import { STREAM_MODES } from '../../protocol/stream-modes.ts';
 import {
   command,
   json,
+  filter,
   jsonObject,
   openLimit,
   list,
@@ -133,7 +134,7 @@ export const runList = z.object({
   limit: openLimit(10),
   offset,
   status: optional(oneOf(['pending', 'running', 'success', 'error', 'timeout', 'interrupted'])),
-  metadata: optional(jsonObject),
+  metadata: optional(filter('part')),
   select: optional(
     selectOf([
       'run_id',

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { findFilterProblem } from '../../item/filter.ts';
 import { findNamespaceProblem, MAX_LABELS } from '../../item/namespace.ts';
 import { invalid, noNamespace, reservedRoot } from '../replies.ts';
-import { jsonObject, limit, list, name, offset, openLimit, optional } from '../fields.ts';
+import { filter, jsonObject, limit, list, name, offset, openLimit, optional } from '../fields.ts';
 
 const labels = list(z.string('expected a string'), MAX_LABELS, 'expected a list of labels');
 
@@ -39,12 +38,6 @@ export const itemKeyQuery = z.object({ namespace: namespaceText, key: optional(z
 
 export const itemPut = itemKey.extend({ value: jsonObject, index, ttl });
 
-const filter = optional(
-  jsonObject.superRefine((value, context) => {
-    const problem = findFilterProblem(value);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  }),
-);
 const text = optional(z.string('expected a string').min(1, 'expected at least 1 character'));
 
 export const itemSearch = z.object({
@@ -52,7 +45,7 @@ export const itemSearch = z.object({
     .nullish()
     .transform((value) => value ?? [])
     .meta({ default: [] }),
-  filter,
+  filter: optional(filter('equal')),
   limit: openLimit(10),
   offset,
   query: text,

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { StoreProblem } from '../../actors/store.ts';
 import type { Actor } from '../../auth/authenticate.ts';
-import { matchesFilter, type Filter } from '../../auth/filters.ts';
+import { matchesFilter, type Filter } from '../../kernel/filter.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { NamespaceMatch } from '../../projections/namespace-queries.ts';
 import { authorise } from '../access.ts';
@@ -47,7 +47,7 @@ export const storeEndpoints: readonly Endpoint[] = [
       // The new item is checked before the stored one is read, so that a 403 reveals nothing about it.
       if (!passes(put.value, put.namespace, put.key, granted.filter)) throw notAuthorized();
       const written = await context.store
-        .write([{ kind: 'put', ...put }], { access: granted.filter })
+        .write([{ kind: 'put', ...put }], { access: granted.filter, by: actor.user?.identity })
         .catch(translate);
       if (!written.ok) throw noItem();
       return noContent();
@@ -83,7 +83,10 @@ export const storeEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, query, c }) {
       const { target, filter } = await locate(context, actor, 'store:delete', c.var.body ?? query);
       const { namespace, key } = target;
-      const written = await context.store.write([{ kind: 'delete', namespace, key }], { access: filter });
+      const written = await context.store.write([{ kind: 'delete', namespace, key }], {
+        access: filter,
+        by: actor.user?.identity,
+      });
       if (!written.ok) throw noItem();
       if (written.changed === 0 && !passes({}, namespace, key, filter)) throw noItem();
       return noContent();

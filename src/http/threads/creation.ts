@@ -1,6 +1,6 @@
 /** Creates a thread, empty or from supersteps; the creation and all supersteps are one commit. */
 import type { Actor } from '../../auth/authenticate.ts';
-import { matchesFilter } from '../../auth/filters.ts';
+import { matchesFilter } from '../../kernel/filter.ts';
 import type { Dispatched } from '../../actors/threads.ts';
 import type { CheckpointReader } from '../../graphs/port.ts';
 import type { GraphUpdate } from '../../graphs/state-port.ts';
@@ -37,7 +37,7 @@ export async function createThread(
     ...{ threadId, metadata, temporary: false, ...(ttl && { ttl }) },
   };
   const plain = supersteps.length === 0 || (await exists(context, threadId));
-  if (plain) return context.threads.dispatch(threadId, [create], { isNew });
+  if (plain) return context.threads.dispatch(threadId, [create], { isNew, by: actor.user?.identity });
   const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId, metadata });
   // Supersteps are a state update of a thread with this metadata, so the filter of `threads:update` must match it.
   if (granted.filter !== undefined && !matchesFilter(metadata, granted.filter)) throw notAuthorized();
@@ -50,7 +50,7 @@ export async function createThread(
     { threadId, graph, ns: '', supersteps: supersteps.map(toUpdates) },
     NO_CHECKPOINTS,
   );
-  return context.threads.dispatch(threadId, [create, command], { payloads });
+  return context.threads.dispatch(threadId, [create, command], { payloads, by: actor.user?.identity });
 }
 
 const exists = async ({ log }: ServerContext, threadId: string): Promise<boolean> =>

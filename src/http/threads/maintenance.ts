@@ -29,7 +29,11 @@ export const threadMaintenanceEndpoints: readonly Endpoint[] = [
       });
       const metadata = grantedMetadata(granted);
       const ttl = context.defaultTtl;
-      const done = await maintenance.copy(from, { threadId, metadata, ...(ttl && { ttl }) });
+      const done = await maintenance.copy(
+        from,
+        { threadId, metadata, ...(ttl && { ttl }) },
+        actor.user?.identity,
+      );
       if (!done.ok)
         throw done.refusal.code === 'thread-missing' ? nothingToCopy() : refused(done.refusal, from);
       const copy = await getThread(log.rows, threadId);
@@ -58,11 +62,12 @@ export const threadMaintenanceEndpoints: readonly Endpoint[] = [
           : await authorise(context, actor, 'threads:update', { thread_id: threadId, action: 'prune' });
         if ((await getThread(log.rows, threadId, filter)) !== undefined) seen.push(threadId);
       }
+      const by = actor.user?.identity;
       let pruned = 0;
       for (const threadId of seen) {
         const done = isDeletion
-          ? await threads.dispatch(threadId, [{ type: 'DeleteThread' }])
-          : await maintenance.keepLatest(threadId);
+          ? await threads.dispatch(threadId, [{ type: 'DeleteThread' }], { by })
+          : await maintenance.keepLatest(threadId, { by });
         if (done.ok) pruned += 1;
       }
       return jsonReply({ pruned_count: pruned });

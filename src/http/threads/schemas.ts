@@ -5,7 +5,7 @@ import { supersteps } from './state-schemas.ts';
 import type { Ttl } from '../../thread/events.ts';
 import { parsePath } from './extract.ts';
 import {
-  jsonObject,
+  filter,
   limit,
   list,
   offset,
@@ -59,8 +59,8 @@ export const threadPrune = z.object({
 const status = optional(oneOf(['idle', 'busy', 'interrupted', 'error']));
 
 export const threadCount = z.object({
-  metadata: optional(jsonObject),
-  values: optional(jsonObject),
+  metadata: optional(filter('part')),
+  values: optional(filter('part')),
   status,
 });
 
@@ -86,8 +86,8 @@ const extract = z
 
 export const threadSearch = z.object({
   ids: optional(list(uuid, 1000, 'expected a list of UUIDs')),
-  metadata: optional(jsonObject),
-  values: optional(jsonObject),
+  metadata: optional(filter('part')),
+  values: optional(filter('part')),
   status,
   sort_by: withDefault(oneOf(THREAD_SORTS), 'updated_at'),
   sort_order: sortOrder,
@@ -100,6 +100,7 @@ export const threadSearch = z.object({
       'updated_at',
       'state_updated_at',
       'metadata',
+      'title',
       'config',
       'context',
       'status',

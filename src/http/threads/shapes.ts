@@ -17,6 +17,10 @@ export const thread = z
     updated_at: time,
     state_updated_at: time,
     metadata: jsonObject,
+    title: z
+      .string()
+      .optional()
+      .meta({ description: 'The metadata key `title`, or the first human text; absent before it.' }),
     status: z.enum(['idle', 'busy', 'interrupted', 'error']),
     config: jsonObject.meta({ description: 'Config of the last run without its settings.' }),
     values: json.nullable().meta({ description: 'The state; null before the first run.' }),
@@ -45,6 +49,7 @@ export function toThread(
     updated_at: toTimestamp(thread.updatedAt),
     state_updated_at: toTimestamp(thread.stateUpdatedAt ?? thread.createdAt),
     metadata: thread.metadata,
+    ...(thread.title !== null && { title: thread.title }),
     status: thread.status,
     config: config === undefined ? {} : { ...config, configurable: {} },
     values: values ?? null,

@@ -47,7 +47,11 @@ export async function updateState(
       throw noCheckpoint(checkpointId);
     const { command, payloads, place } = await computeUpdate(context, actor, change, checkpoints);
     const expectedVersion = snapshot?.version ?? 0;
-    const done = await context.threads.dispatch(threadId, [command], { payloads, expectedVersion });
+    const done = await context.threads.dispatch(threadId, [command], {
+      payloads,
+      expectedVersion,
+      by: actor.user?.identity,
+    });
     if (done.ok) return place;
     if (done.refusal.code === 'thread-busy') throw stateBusy();
     if (done.refusal.code !== 'thread-changed') throw refused(done.refusal, threadId);

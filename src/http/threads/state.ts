@@ -142,7 +142,9 @@ export const threadStateEndpoints: readonly Endpoint[] = [
       const thread = await getThread(context.log.rows, threadId, granted.filter);
       if (thread === undefined) throw noThread(threadId);
       const metadata = grantedMetadata(granted, thread.metadata);
-      const done = await context.threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }]);
+      const done = await context.threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }], {
+        by: actor.user?.identity,
+      });
       if (!done.ok) throw refused(done.refusal, threadId);
       return noContent();
     },

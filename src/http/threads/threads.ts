@@ -1,4 +1,4 @@
-import type { AccessFilter } from '../../projections/filters.ts';
+import type { Filter } from '../../kernel/filter.ts';
 import { getThread, newThread, type ThreadRecord } from '../../projections/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
@@ -79,9 +79,11 @@ export const threadEndpoints: readonly Endpoint[] = [
       });
       const before = await findThread(context, threadId, granted.filter);
       const metadata = grantedMetadata(granted, before.metadata);
-      const done = await context.threads.dispatch(threadId, [
-        { type: 'UpdateThread', metadata, ...(body.ttl && { ttl: body.ttl }) },
-      ]);
+      const done = await context.threads.dispatch(
+        threadId,
+        [{ type: 'UpdateThread', metadata, ...(body.ttl && { ttl: body.ttl }) }],
+        { by: actor.user?.identity },
+      );
       if (!done.ok) throw refused(done.refusal, threadId);
       if (c.req.header('prefer') === 'return=minimal') return noContent();
       return jsonReply(await shownThread(context.log, await findThread(context, threadId, undefined)));
@@ -96,7 +98,9 @@ export const threadEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params: { thread_id: threadId } }) {
       const { filter } = await authorise(context, actor, 'threads:delete', { thread_id: threadId });
       await findThread(context, threadId, filter);
-      const done = await context.threads.dispatch(threadId, [{ type: 'DeleteThread' }]);
+      const done = await context.threads.dispatch(threadId, [{ type: 'DeleteThread' }], {
+        by: actor.user?.identity,
+      });
       if (!done.ok) throw refused(done.refusal, threadId);
       return noContent();
     },
@@ -106,7 +110,7 @@ export const threadEndpoints: readonly Endpoint[] = [
 async function findThread(
   { log }: ServerContext,
   threadId: string,
-  filter: AccessFilter | undefined,
+  filter: Filter | undefined,
 ): Promise<ThreadRecord> {
   const found = await getThread(log.rows, threadId, filter);
   if (found === undefined) throw noThread(threadId);

@@ -37,14 +37,15 @@ export function streamVersion(prepare: Prepare, stream: string): number {
 
 /** Writes the batch's events and snapshots behind the position `head`. Versions were checked by the caller. */
 export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: number): Recorded[] {
-  const { commandId } = batch;
+  const { commandId, by } = batch;
   const recorded: Recorded[] = [];
   let position = head;
   for (const { stream, expected, events, times, snapshot } of batch.appends) {
     for (const [index, event] of events.entries()) {
       position += 1;
       const version = expected + index + 1;
-      const { type, data } = event;
+      const { type } = event;
+      const data = by === undefined ? event.data : { ...event.data, by };
       const meta = { position, stream, version, at: times?.[index] ?? at, commandId };
       const fact = { type, data, meta } as Recorded;
       insertEvent(prepare, fact);

@@ -1,7 +1,7 @@
 /** Payload tables: writes inside the commit's transaction, reads of what is committed. */
-import { contains } from '../../kernel/containment.ts';
+import { matchesFilter } from '../../kernel/filter.ts';
 import { startTurn } from '../../kernel/turn.ts';
-import type { JsonObject } from '../../kernel/json.ts';
+import { isObject, type JsonObject } from '../../kernel/json.ts';
 import type { JsonText } from '../../kernel/json-text.ts';
 import { fromStored } from '../../kernel/stored-json.ts';
 import type {
@@ -239,11 +239,12 @@ export function createPayloadReader(
     storage: async (threadId) => readStorage(prepare, threadId),
     lastConfig: async (threadId) => readLastConfig(prepare, threadId),
     values: async (threadId, checkpointId) => valuesOf(threadId, checkpointId),
-    async containing(heads, part) {
+    async containing(heads, wanted) {
       const matches: string[] = [];
       const turn = startTurn();
       for (const { threadId, checkpointId } of heads) {
-        if (contains(valuesOf(threadId, checkpointId)?.parse(), part)) matches.push(threadId);
+        const values = valuesOf(threadId, checkpointId)?.parse();
+        if (isObject(values) && matchesFilter(values, wanted)) matches.push(threadId);
         await turn();
       }
       return matches;

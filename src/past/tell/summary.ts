@@ -28,7 +28,21 @@ const accountText = ({ deaths, charges }: { readonly deaths: number; readonly ch
     ? ''
     : `; against it: ${counted(deaths, 'death')} in a row, ${counted(charges, 'charge')}`;
 
+/** What a caller asks for; the other events of the caller's commit only follow from it. */
+const ASKED: ReadonlySet<Recorded['type']> = new Set<Recorded['type']>([
+  ...(['ThreadCreated', 'ThreadCopied', 'ThreadUpdated', 'ThreadPruned', 'ThreadDeleted'] as const),
+  ...(['RunCreated', 'RunCancelRequested', 'RunDeleted', 'StateUpdated'] as const),
+]);
+
+const MAX_CALLER_CHARS = 40;
+
 export function summarise(event: Recorded, around: Around, step?: Step): string {
+  const { by } = event.data;
+  const text = describe(event, around, step);
+  return by === undefined || !ASKED.has(event.type) ? text : `${text}, by ${clip(by, MAX_CALLER_CHARS)}`;
+}
+
+function describe(event: Recorded, around: Around, step?: Step): string {
   const run = `run ${around.ordinal ?? ('runId' in event.data ? event.data.runId : '')}`;
   switch (event.type) {
     case 'ThreadCreated': {

@@ -76,7 +76,7 @@ test('L1 given a batch, when one item of it is not the caller’s, then nothing 
   withLog(async (given) => {
     const items = open(given);
     await items.write([put('mine', 1), put('theirs', 2)]);
-    const access = [{ op: 'equal', key: 'n', value: 1 }];
+    const access = [{ op: 'equal', key: 'n', value: 1 }] as const;
     assert.deepEqual(await items.write([put('mine', 9), drop('theirs')], { access }), {
       ok: false,
       refusal: 'item-foreign',

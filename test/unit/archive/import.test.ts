@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toThreadEvent } from '../../../src/archive/event-schema.ts';
 import { purgeArrivals } from '../../../src/archive/arrivals.ts';
 import { importThread, type Imported } from '../../../src/archive/import.ts';
 import { inspect, type Inspected } from '../../../src/archive/inspect.ts';
@@ -17,7 +18,7 @@ import { claimableRuns, runningRuns } from '../../../src/projections/run-queries
 import { getThread } from '../../../src/projections/thread-queries.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { threadStream } from '../../../src/thread/events.ts';
-import { ask, SUCCESS, THREAD } from '../../support/given.ts';
+import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads, type TestThreads } from '../actors/with-threads.ts';
 
@@ -211,5 +212,11 @@ test('an import fails when something else changes the thread, and leaves that al
     await assert.rejects(scene.import({ file: { ...file, records } }), /was changed while it was imported/);
     assert.deepEqual((await getThread(scene.log.rows, THREAD))?.metadata, { mine: true });
   }));
+
+test('an event of a file may name its caller but has no other unknown member', () => {
+  const { type, data } = fact.created();
+  assert.deepEqual(toThreadEvent(type, { ...data, by: 'ann' }), { type, data: { ...data, by: 'ann' } });
+  assert.match(String(toThreadEvent(type, { ...data, of: 'ann' })), /"of"/);
+});
 
 test.run();

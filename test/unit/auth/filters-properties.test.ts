@@ -1,6 +1,8 @@
 import * as assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { FilterError, matchesFilter, parseFilter, type Filter } from '../../../src/auth/filters.ts';
+import { parseAuthFilter as parseFilter } from '../../../src/auth/filters.ts';
+import { ToldFault } from '../../../src/auth/refusal.ts';
+import { matchesFilter, type Filter } from '../../../src/kernel/filter.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { suite } from '../../support/suite.ts';
 
@@ -19,10 +21,30 @@ function oracle(metadata: JsonObject, raw: Record<string, unknown>): boolean {
       if (passed < (key === '$or' ? 1 : (wanted as unknown[]).length)) return false;
       continue;
     }
+    if (key === '$not') {
+      if (oracle(metadata, wanted as Record<string, unknown>)) return false;
+      continue;
+    }
+    const clause = wanted as {
+      $eq?: unknown;
+      $contains?: unknown;
+      $in?: unknown[];
+      $exists?: boolean;
+      $not?: Record<string, unknown>;
+    } | null;
+    if (typeof clause === 'object' && clause !== null && '$exists' in clause) {
+      if (clause.$exists !== entries.has(key)) return false;
+      continue;
+    }
+    if (typeof clause === 'object' && clause !== null && '$not' in clause) {
+      if (oracle(metadata, { [key]: clause.$not })) return false;
+      continue;
+    }
     if (!entries.has(key)) return false;
     const text = JSON.stringify(entries.get(key));
-    const clause = wanted as { $eq?: unknown; $contains?: unknown } | null;
-    if (typeof clause === 'object' && clause !== null && '$contains' in clause) {
+    if (typeof clause === 'object' && clause !== null && '$in' in clause) {
+      if (!clause.$in!.some((value) => JSON.stringify(value) === text)) return false;
+    } else if (typeof clause === 'object' && clause !== null && '$contains' in clause) {
       const list = entries.get(key);
       if (!(list instanceof Array)) return false;
       const held = new Set(list.map((item) => JSON.stringify(item)));
@@ -52,7 +74,13 @@ const metadatas = fc.oneof(
   fc.record(metadataFields, { requiredKeys: [] }),
 );
 const operands = fc.oneof({ weight: 4, arbitrary: scalars }, fc.array(scalars, { maxLength: 2 }));
-const equals = fc.oneof(operands, fc.record({ $eq: operands }));
+const equals = fc.oneof(
+  operands,
+  fc.record({ $eq: operands }),
+  fc.record({ $in: fc.array(operands, { maxLength: 3 }) }),
+  fc.record({ $exists: fc.boolean() }),
+  fc.record({ $not: fc.record({ $eq: operands }) }),
+);
 const contains = fc.record({
   $contains: fc.oneof(scalars, fc.array(scalars, { maxLength: 2 })),
 });
@@ -72,12 +100,12 @@ const flat: fc.Arbitrary<Record<string, unknown>> = fc
 const combined = (branch: fc.Arbitrary<Record<string, unknown>>) =>
   fc
     .tuple(
-      fc.constantFrom('$or', '$and'),
+      fc.constantFrom('$or', '$and', '$not'),
       fc.array(branch, { minLength: 1, maxLength: 3 }),
       flat,
       fc.boolean(),
     )
-    .map(([op, of, beside, mixed]) => ({ ...(mixed ? beside : {}), [op]: of }));
+    .map(([op, of, beside, mixed]) => ({ ...(mixed ? beside : {}), [op]: op === '$not' ? of[0] : of }));
 const filters: fc.Arbitrary<Record<string, unknown>> = fc.oneof(
   flat,
   combined(flat),
@@ -115,7 +143,10 @@ test('given any filter with one place spoilt, when parsed, then it never parses 
     NaN,
     {},
     [[]],
-    { $in: ['x'] },
+    { $near: ['x'] },
+    { $not: 'x' },
+    { $in: 'x' },
+    { $exists: null },
     { $eq: undefined },
     new Date(0),
   );
@@ -123,13 +154,13 @@ test('given any filter with one place spoilt, when parsed, then it never parses 
     fc.property(filters, spoils, fc.nat(), (raw, spoilt, at) => {
       const places = placesOf(raw);
       places[at % places.length]!(spoilt);
-      assert.throws(() => parseFilter(raw), FilterError);
+      assert.throws(() => parseFilter(raw), ToldFault);
     }),
     { numRuns: 500 },
   );
 });
 
-test('any parsed value is a filter of plain JSON or a FilterError (A2)', () => {
+test('any parsed value is a filter of plain JSON or a ToldFault (A2)', () => {
   fc.assert(
     fc.property(
       fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true }),
@@ -139,7 +170,7 @@ test('any parsed value is a filter of plain JSON or a FilterError (A2)', () => {
           assert.deepEqual(JSON.parse(JSON.stringify(filter)), filter);
           assert.equal(filter.length === 0, raw === undefined || Reflect.ownKeys(raw as object).length === 0);
         } catch (error) {
-          if (!(error instanceof FilterError)) throw error;
+          if (!(error instanceof ToldFault)) throw error;
         }
       },
     ),
@@ -150,9 +181,9 @@ test('any parsed value is a filter of plain JSON or a FilterError (A2)', () => {
 /** A setter for every value in the filter: keys and branches, at all levels. */
 function placesOf(raw: Record<string, unknown>): ((value: unknown) => void)[] {
   return Object.keys(raw).flatMap((key) => {
-    const branches = key.startsWith('$') ? (raw[key] as Record<string, unknown>[]) : [];
+    const branches = key.startsWith('$') ? ([raw[key]].flat() as Record<string, unknown>[]) : [];
     const inner = branches.flatMap((branch, i) => [
-      (value: unknown) => void (branches[i] = value as Record<string, unknown>),
+      ...(key === '$not' ? [] : [(value: unknown) => void ((raw[key] as unknown[])[i] = value)]),
       ...placesOf(branch),
     ]);
     return [(value: unknown) => void (raw[key] = value), ...inner];

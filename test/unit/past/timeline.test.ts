@@ -105,4 +105,15 @@ test('L3 R2 given a deleted thread, when it is replayed, then the tombstone is a
     });
   }));
 
+test('a story names the caller of what was asked for, and not of what followed in the same commit', () =>
+  withThreads(async ({ threads, done, past }) => {
+    await threads.dispatch(THREAD, [ask.createThread(), ask.createRun('a'), ask.start('a')], { by: 'ann' });
+    await done(ask.updateThread({ k: 1 }));
+    const lines = (await past((history) => timelineOf(history, THREAD))).map(({ summary }) => summary);
+    assert.deepEqual(
+      lines.map((line) => / by \w+$/.exec(line)?.[0]),
+      [' by ann', ' by ann', undefined, undefined],
+    );
+  }));
+
 test.run();

@@ -6,14 +6,14 @@ import {
   searchAssistants,
   type AssistantSearch,
 } from '../../../src/projections/assistant-queries.ts';
-import type { AccessFilter } from '../../../src/projections/filters.ts';
+import type { Filter } from '../../../src/kernel/filter.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 
 const test = suite('projections/assistants');
 
-const ANN: AccessFilter = [{ op: 'equal', key: 'owner', value: 'ann' }];
+const ANN: Filter = [{ op: 'equal', key: 'owner', value: 'ann' }];
 
 const created = (log: EventLog, assistantId: string, graphId: string, owner: string | undefined) =>
   log.commit(
@@ -38,7 +38,7 @@ const created = (log: EventLog, assistantId: string, graphId: string, owner: str
 const find = async (
   log: EventLog,
   search: Partial<AssistantSearch> = {},
-  filter?: AccessFilter,
+  filter?: Filter,
 ): Promise<string> => {
   const page = { sortBy: 'assistant_id', sortOrder: 'asc', limit: 10, offset: 0, ...search } as const;
   const { assistants, total } = await searchAssistants(log.rows, page, filter);

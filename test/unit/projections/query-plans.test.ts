@@ -1,5 +1,6 @@
 /** Which index answers which query, as SQLite itself says: what looks at every thread or run is named here. */
 import assert from 'node:assert/strict';
+import type { Filter } from '../../../src/kernel/filter.ts';
 import type { Params, RowReader } from '../../../src/log/rows.ts';
 import { runsOfAssistant } from '../../../src/projections/assistant-queries.ts';
 import { cronsOf, dueCrons, hasPlannedCron, nextDueCron } from '../../../src/projections/cron-queries.ts';
@@ -36,7 +37,7 @@ import { withLog } from '../../support/with-log.ts';
 
 const test = suite('projections: plans of queries');
 
-const OWNER = [{ op: 'equal', key: 'owner', value: 'ann' }];
+const OWNER: Filter = [{ op: 'equal', key: 'owner', value: 'ann' }];
 const PAGE = { limit: 10, offset: 0 };
 const LATER = Number.MAX_SAFE_INTEGER;
 
@@ -122,7 +123,7 @@ test('no query of executor, sweeper, recovery or routes scans every thread or ru
 
 type Wanted = Partial<ThreadConditions>;
 
-const plansOfThreads = (wanted: Wanted, filter?: readonly object[]) => (rows: RowReader) => {
+const plansOfThreads = (wanted: Wanted, filter?: Filter) => (rows: RowReader) => {
   const plan = planThreads(rows, { sortBy: 'updated_at', sortOrder: 'desc', ...wanted }, filter);
   const { sql, params } = plan.page('threads.*', PAGE.limit, PAGE.offset);
   rows.all(sql, params);
@@ -135,7 +136,7 @@ const sorts = (plans: readonly string[]): string[] =>
 
 test('thread searches by status, metadata or owner get the newest from an index unsorted', () =>
   withPlans(async (plansOf) => {
-    const searches: [Wanted, (readonly object[])?][] = [
+    const searches: [Wanted, Filter?][] = [
       [{}],
       [{}, OWNER],
       [{ status: 'idle' }],
@@ -154,8 +155,8 @@ test('thread searches by status, metadata or owner get the newest from an index 
 
 test('exactly the thread searches without a fitting index scan every thread', () =>
   withPlans(async (plansOf) => {
-    const either = [{ op: 'any', of: [OWNER, OWNER] }];
-    const scanned = async (wanted: Wanted, filter?: readonly object[]): Promise<string[]> =>
+    const either: Filter = [{ op: 'any', of: [OWNER, OWNER] }];
+    const scanned = async (wanted: Wanted, filter?: Filter): Promise<string[]> =>
       (await plansOf(plansOfThreads(wanted, filter))).filter(isScan);
     // In their order until the page is full.
     assert.deepEqual(await scanned({ sortBy: 'created_at' }), ['SCAN d USING INDEX threads_by_creation']);

@@ -59,6 +59,7 @@ test('given a thread, when it is created and updated, then its row says so with 
       interrupts: {},
       error: null,
       ttl: null,
+      title: null,
     });
   }));
 
