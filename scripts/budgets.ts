@@ -6,13 +6,13 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 840,
+  src: 848,
   'src/actors': 1692,
   'src/archive': 1746,
   'src/assistant': 174,
   'src/auth': 931,
-  'src/cli': 2079,
-  'src/config': 1163,
+  'src/cli': 2124,
+  'src/config': 1195,
   'src/cron': 335,
   'src/delivery': 341,
   'src/effects': 2453,
@@ -20,21 +20,21 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/graphs': 9110,
   'src/http': 10220,
   'src/item': 304,
-  'src/kernel': 1295,
-  'src/log': 6227,
+  'src/kernel': 1346,
+  'src/log': 6826,
   'src/observe': 418,
   'src/past': 4560,
-  'src/projections': 2954,
+  'src/projections': 2965,
   'src/protocol': 1504,
   'src/recording': 3720,
   'src/streams': 935,
   'src/thread': 1391,
-  'src/wiring': 288,
+  'src/wiring': 291,
   'src/worker': 732,
   'src/workers': 2245,
   'src/ws': 620,
   scripts: 2067,
-  test: 70500,
+  test: 70683,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -63,7 +63,8 @@ export function findEncryptionKeys(
   const { values, wrong } = readSettings({ file: {}, path: '', texts: processEnv }, problems);
   if (wrong.has('encryptionKeys'))
     throw new ConfigError(problems.filter((text) => text.startsWith('PLATFORM_ENCRYPTION_KEY')));
-  if (values.encryptionKeys.length > 0 || !isProject(overrides, processEnv, cwd)) return values.encryptionKeys;
+  if (values.encryptionKeys.length > 0 || !isProject(overrides, processEnv, cwd))
+    return values.encryptionKeys;
   return readConfig(overrides, processEnv, cwd).config.encryptionKeys;
 }
 

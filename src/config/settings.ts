@@ -25,7 +25,10 @@ const ENCRYPTION_KEY = 'expected keys of 32 bytes in base64 or hexadecimal';
 const toHexadecimal = (given: string): string =>
   given.length === 64 ? given.toLowerCase() : Buffer.from(given, 'base64').toString('hex');
 const encryptionKey = withForm(
-  z.string(ENCRYPTION_KEY).regex(/^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=?)$/, ENCRYPTION_KEY).transform(toHexadecimal),
+  z
+    .string(ENCRYPTION_KEY)
+    .regex(/^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=?)$/, ENCRYPTION_KEY)
+    .transform(toHexadecimal),
   'keys of 32 bytes in base64 or hexadecimal',
 );
 const encryptionKeys = withDetails(list(encryptionKey, 'keys'), { isSecret: true });

@@ -6,8 +6,8 @@
  * A4 Secrets are sealed under another label than other content, so a secret's bytes that are moved into a row which
  * clients read do not open there.
  */
-import { createCipheriv, createDecipheriv, randomFillSync } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { CIPHER_BYTES, createEncrypt, decrypt, type CipherKey } from '../kernel/cipher.ts';
 
 /** What a column of content has. */
 export type Stored = string | Uint8Array;
@@ -29,23 +29,18 @@ export interface Coder {
 /** A key and its number in the log. */
 export interface NumberedKey {
   readonly number: number;
-  readonly key: Uint8Array;
+  readonly key: CipherKey;
 }
 
-export const KEY_BYTES = 32;
-const CIPHER = 'aes-256-gcm';
 /** Begins sealed bytes; its first byte begins no UTF-8 text and no compressed data. The key's number follows. */
 const MARK = Buffer.from([0xf5, 0x52, 0x57]);
 const HEAD_BYTES = MARK.length + 1;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const NONCES = 512;
 
 export const checksumOf = (stored: Stored): number => crc32(stored);
 
 export const isSealed = (stored: unknown): stored is Uint8Array =>
   stored instanceof Uint8Array &&
-  stored.length >= HEAD_BYTES + NONCE_BYTES + TAG_BYTES &&
+  stored.length >= HEAD_BYTES + CIPHER_BYTES &&
   MARK.equals(stored.subarray(0, MARK.length));
 
 /** The number of the key that sealed the bytes. */
@@ -54,42 +49,23 @@ export const keyNumberOf = (sealed: Uint8Array): number => sealed[MARK.length]!;
 /** Seals under `writes` and opens under all of `keys`; without `writes` it seals nothing. */
 export function createCoder(keys: readonly NumberedKey[], writes: NumberedKey | undefined): Coder {
   const byNumber = new Map(keys.map(({ number, key }) => [number, key]));
-  // Drawn many at a time: each call of the generator costs as much as sealing a short text.
-  const nonces = Buffer.alloc(NONCES * NONCE_BYTES);
-  let next = nonces.length;
-
-  function nonce(): Buffer {
-    if (next === nonces.length) {
-      randomFillSync(nonces);
-      next = 0;
-    }
-    return nonces.subarray(next, (next += NONCE_BYTES));
-  }
+  const encrypt = createEncrypt();
+  const contextOf = (head: Uint8Array, label: Label): Buffer => Buffer.concat([head, Buffer.from(label)]);
 
   function sealUnder({ number, key }: NumberedKey, content: Stored, label: Label): Buffer {
     const head = Buffer.from([...MARK, number]);
-    const iv = nonce();
-    const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.concat([head, Buffer.from(label)]));
-    const body = typeof content === 'string' ? cipher.update(content, 'utf8') : cipher.update(content);
-    cipher.final();
-    return Buffer.concat([head, iv, cipher.getAuthTag(), body]);
+    return Buffer.concat([head, ...encrypt(key, content, contextOf(head, label))]);
   }
 
   function unseal(sealed: Uint8Array, label: Label): Buffer {
     const number = keyNumberOf(sealed);
     const key = byNumber.get(number);
     if (key === undefined) throw new Error(`content is sealed under key ${number}, which is not there`);
-    const at = HEAD_BYTES + NONCE_BYTES;
-    const cipher = createDecipheriv(CIPHER, key, sealed.subarray(HEAD_BYTES, at))
-      .setAAD(Buffer.concat([sealed.subarray(0, HEAD_BYTES), Buffer.from(label)]))
-      .setAuthTag(sealed.subarray(at, at + TAG_BYTES));
-    const body = cipher.update(sealed.subarray(at + TAG_BYTES));
     try {
-      cipher.final();
+      return decrypt(key, sealed.subarray(HEAD_BYTES), contextOf(sealed.subarray(0, HEAD_BYTES), label));
     } catch (error) {
       throw new Error('sealed content was changed after it was written', { cause: error });
     }
-    return body;
   }
 
   const seal = (content: Stored, label: Label = 'content'): Stored =>

@@ -3,7 +3,8 @@
  * that only this key opens: so a missing or wrong key is found when the log is opened, and the order in which keys are
  * given means only that the first one writes.
  */
-import { createCoder, KEY_BYTES, PLAIN, type Coder, type NumberedKey } from '../coder.ts';
+import { toCipherKey, type CipherKey } from '../../kernel/cipher.ts';
+import { createCoder, PLAIN, type Coder, type NumberedKey } from '../coder.ts';
 import type { SqlFunctions } from '../rows.ts';
 import { useCoder, type Connection } from './connection.ts';
 
@@ -29,7 +30,7 @@ export function openCoder(db: Connection, keys: EncryptionKeys, functions?: SqlF
 
 /** A connection that writes gives a new first key its number. */
 export function openKeyring(db: Connection, given: EncryptionKeys): Keyring {
-  const keys = given.map((digits) => Buffer.from(digits, 'hex'));
+  const keys = given.map(toCipherKey);
   const known = readProbes(db).map(({ number, probe }): NumberedKey => {
     const key = keys.find((each) => opens({ number, key: each }, probe));
     if (key !== undefined) return { number, key };
@@ -43,7 +44,7 @@ export function openKeyring(db: Connection, given: EncryptionKeys): Keyring {
   const [first] = keys;
   if (first === undefined) return { coder: PLAIN, newest: undefined };
   const writes =
-    known.find(({ key }) => first.equals(key)) ??
+    known.find(({ key }) => key.equals(first)) ??
     (db.readonly ? undefined : addKey(db, first, new Set(known.map(({ number }) => number))));
   const all = writes === undefined || known.includes(writes) ? known : [...known, writes];
   return { coder: createCoder(all, writes), newest: writes?.number };
@@ -68,8 +69,7 @@ function opens(key: NumberedKey, probe: Buffer): boolean {
   }
 }
 
-function addKey(db: Connection, key: Buffer, taken: ReadonlySet<number>): NumberedKey {
-  if (key.length !== KEY_BYTES) throw new Error(`${VARIABLE}: expected keys of ${KEY_BYTES} bytes`);
+function addKey(db: Connection, key: CipherKey, taken: ReadonlySet<number>): NumberedKey {
   let number = 1;
   while (taken.has(number)) number += 1;
   const added = { number, key };
