@@ -6,7 +6,10 @@ import { backUp, type BackedUp, type BackupOptions } from './log/sqlite/backup.t
 import { conditionOf, type Condition } from './log/sqlite/condition.ts';
 import { openHistory } from './log/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/log.ts';
+import type { EncryptionKeys } from './log/sqlite/keyring.ts';
+import { rekey, type Rekeyed } from './log/sqlite/rekey.ts';
 import { openThreadSource } from './log/sqlite/thread-source.ts';
+import type { OnProgress } from './kernel/progress.ts';
 import type { EventLog } from './log/log.ts';
 import type { History } from './log/past.ts';
 import { restore, type Restored, type RestoreOptions } from './log/sqlite/restore.ts';
@@ -29,19 +32,24 @@ export interface Store {
   restore(file: string, options: RestoreOptions): Restored;
   /** R1 Opens one thread for an export, beside a running server too. Throws when there is no log. */
   openSource(threadId: string): ThreadSource;
+  /** Seals all content under the first key. Throws `DataDirectoryBusy`. */
+  rekey(onProgress: OnProgress): Rekeyed;
 }
 
-export const storeAt = (address: string): Store => ({
+/** `keys`: of an encrypted log, the one that writes first. */
+export const storeAt = (address: string, keys: EncryptionKeys = []): Store => ({
   openLog: (options) =>
     openSqliteLog({
       dir: address,
+      keys,
       projection,
       ...{ functions: sqlFunctions, functionsModule: sqlFunctionsModule },
       ...options,
     }),
-  openPast: () => openHistory(address, projection, sqlFunctions),
+  openPast: () => openHistory(address, projection, sqlFunctions, keys),
   backUp: (file, options) => backUp(address, file, options),
-  condition: () => conditionOf(address),
+  condition: () => conditionOf(address, keys),
   restore: (file, options) => restore(file, address, options),
-  openSource: (threadId) => openThreadSource(address, threadId),
+  openSource: (threadId) => openThreadSource(address, threadId, keys),
+  rekey: (onProgress) => rekey(address, keys, projection.sealed ?? {}, onProgress),
 });

@@ -6,7 +6,7 @@ import { PRODUCT } from '../kernel/product.ts';
 import { CommandFailed, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { amountText, openProgress } from './progress.ts';
 
 interface BackupCommandOptions extends DataOptions {
@@ -36,11 +36,9 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
       ),
     )
     .action(async (file: string, { force = false, json = false, ...options }: BackupCommandOptions) => {
-      const { storeAt } = await import('../open-store.ts');
-      const address = addressOfStore(options, host);
+      const { address, store } = await openStore(options, host);
       const progress = openProgress(host, systemClock());
       try {
-        const store = storeAt(address);
         const { exists, problem } = store.condition();
         if (!exists) throw new CommandFailed(EXIT_UNTRIED, `there is no log in ${address}`);
         if (problem !== undefined) throw new CommandFailed(EXIT_UNTRIED, problem);

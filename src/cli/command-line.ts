@@ -12,6 +12,7 @@ import { addImport } from './import.ts';
 import { addInit } from './init.ts';
 import { addOpen } from './open.ts';
 import { addOpenapi } from './openapi.ts';
+import { addRekey } from './rekey.ts';
 import { addReplay } from './replay.ts';
 import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
@@ -32,7 +33,7 @@ const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
   ['Look into the log:', [addReplay, addDiff]],
   ['Carry a thread:', [addExport, addImport, addOpen]],
-  ['Keep the log:', [addBackup, addRestore, addVerify]],
+  ['Keep the log:', [addBackup, addRestore, addVerify, addRekey]],
 ];
 
 /**

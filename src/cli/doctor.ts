@@ -39,7 +39,7 @@ async function examine(options: ServerOptions, host: Host): Promise<Finding[]> {
   const { examinePort } = await import('./doctor/port.ts');
   const { config, findings } = examineConfig(options, host);
   if (config === undefined) return [...findings, ...examineRuntime()];
-  const log = examineLog(config.dataDir);
+  const log = examineLog(config.dataDir, config.encryptionKeys);
   return [
     ...findings,
     ...examineRuntime(),

@@ -8,7 +8,7 @@ import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED, EXIT_USAGE, orUnt
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import {
-  addressOfStore,
+  openStore,
   withJsonOption,
   withDataOption,
   withOutputOption,
@@ -59,13 +59,12 @@ async function run(
 ): Promise<void> {
   if (thread === undefined || output === undefined)
     throw new CommandFailed(EXIT_USAGE, 'export: expected --thread and --output');
-  const { storeAt } = await import('../open-store.ts');
   const { exportThread, NothingToExport } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
   const { FileRefused, writeFile } = await import('../archive/to-file.ts');
   const { DiskFailed } = await import('../log/disk.ts');
   const { findThread } = await import('../past/find.ts');
-  const store = storeAt(addressOfStore(options, host));
+  const { store } = await openStore(options, host);
   const history = orUntried(store.openPast);
   const threadId = await findThread(history, thread).finally(() => history.close());
   const source = store.openSource(threadId);

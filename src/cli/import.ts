@@ -6,7 +6,7 @@ import { PRODUCT } from '../kernel/product.ts';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
 import { throwFileFailure } from './refused-file.ts';
 import { sendFile } from './send-file.ts';
@@ -61,9 +61,8 @@ export async function importHere(
   { newId = false, ...options }: Pick<ImportOptions, 'newId'> & DataOptions,
   host: Host,
 ): Promise<{ readonly threadId: string; readonly graphs: readonly string[] }> {
-  const { storeAt } = await import('../open-store.ts');
   const { importIntoLog } = await import('../archive/into-log.ts');
-  const store = storeAt(addressOfStore(options, host));
+  const { store } = await openStore(options, host);
   const clock = systemClock();
   const progress = openProgress(host, clock);
   const say = (text: string): void => {

@@ -49,7 +49,7 @@ async function open(path: string, options: OpenOptions, host: Host): Promise<voi
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   try {
     const config = configIn(folder, options, host);
-    const { threadId, graphs } = await importHere(path, { data: config.dataDir }, host);
+    const { threadId, graphs } = await importHere(path, { data: config.dataDir }, { ...host, env: {} });
     const logger = openLogger(config, false);
     const clock = systemClock();
     const exit = openServerExit(host, logger, clock);

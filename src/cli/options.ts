@@ -1,8 +1,9 @@
 /** Command-line options that several commands share: one name, one letter and one meaning in all of them. */
 import type { Command } from 'commander';
 import type { Overrides } from '../config/config.ts';
-import { findDataDir } from '../config/load.ts';
+import { findDataDir, findEncryptionKeys } from '../config/load.ts';
 import type { History } from '../log/past.ts';
+import type { Store } from '../open-store.ts';
 import { orUntried } from './exit-codes.ts';
 import type { Host } from './host.ts';
 
@@ -38,13 +39,18 @@ export const withJsonOption = (command: Command, text = 'print JSON'): Command =
 export type ServerOptions = Overrides;
 export type DataOptions = Pick<Overrides, 'config' | 'data'>;
 
-/** Address of the store that `--data`, the environment or the project names. */
-export const addressOfStore = (options: DataOptions, { env, cwd }: Pick<Host, 'env' | 'cwd'>): string =>
-  findDataDir(options, env, cwd);
+/** The store that `--data`, the environment or the project names, with the keys that these have. */
+export async function openStore(
+  options: DataOptions,
+  { env, cwd }: Pick<Host, 'env' | 'cwd'>,
+): Promise<{ readonly address: string; readonly store: Store }> {
+  const address = findDataDir(options, env, cwd);
+  const { storeAt } = await import('../open-store.ts');
+  return { address, store: storeAt(address, findEncryptionKeys(options, env, cwd)) };
+}
 
 /** R1 Opens that log read-only. */
 export async function openPast(options: DataOptions, host: Pick<Host, 'env' | 'cwd'>): Promise<History> {
-  const address = addressOfStore(options, host);
-  const { storeAt } = await import('../open-store.ts');
-  return orUntried(storeAt(address).openPast);
+  const { store } = await openStore(options, host);
+  return orUntried(store.openPast);
 }

@@ -11,7 +11,7 @@ import type { ReplayOptions } from '../past/tell/command.ts';
 import { enterProject } from './enter-project.ts';
 import type { Finish, Host } from './host.ts';
 import {
-  addressOfStore,
+  openStore,
   withDataOption,
   withJsonOption,
   withRunOption,
@@ -47,9 +47,8 @@ export const addReplay = (program: Command, host: Host, finish: Finish): Command
         `  ${PRODUCT} replay --check exports/*.${PRODUCT}`,
     )
     .action(async (files: readonly string[], { config, data, ...options }: ExecuteOptions) => {
-      const { storeAt } = await import('../open-store.ts');
       if (files.length === 0) {
-        const store = storeAt(addressOfStore({ config, data }, host));
+        const { store } = await openStore({ config, data }, host);
         return finish(await replayStores([store], { config, ...options }, host));
       }
       const { withImported } = await import('./scratch-store.ts');

@@ -7,7 +7,7 @@ import { PRODUCT } from '../kernel/product.ts';
 import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
-import { addressOfStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
+import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
 
 interface RestoreCommandOptions extends DataOptions {
@@ -37,14 +37,12 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
       ),
     )
     .action(async (file: string, { force = false, json = false, ...options }: RestoreCommandOptions) => {
-      const { storeAt } = await import('../open-store.ts');
       const clock = systemClock();
       const progress = openProgress(host, clock);
-      const address = addressOfStore(options, host);
+      const { address, store } = await openStore(options, host);
       const path = resolve(host.cwd, file);
       if (!existsSync(path)) throw new CommandFailed(EXIT_UNTRIED, `${path} does not exist`);
       try {
-        const store = storeAt(address);
         const restored = store.restore(path, { force, now: clock.now(), onProgress: progress.report });
         progress.clear();
         const { position, aside } = restored;

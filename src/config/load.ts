@@ -44,9 +44,28 @@ export function findDataDir(
 ): string {
   const given = overrides.data ?? processEnv['PLATFORM_DATA'];
   if (given !== undefined) return toStoreFolder(given, cwd);
-  const named = overrides.config ?? processEnv['PLATFORM_CONFIG'];
-  const isProject = named !== undefined || NAMES.some((name) => existsSync(join(cwd, name)));
-  return isProject ? readConfig(overrides, processEnv, cwd).config.dataDir : join(cwd, DATA_FOLDER);
+  return isProject(overrides, processEnv, cwd)
+    ? readConfig(overrides, processEnv, cwd).config.dataDir
+    : join(cwd, DATA_FOLDER);
+}
+
+const isProject = (overrides: Overrides, processEnv: Environment, cwd: string): boolean =>
+  (overrides.config ?? processEnv['PLATFORM_CONFIG']) !== undefined ||
+  NAMES.some((name) => existsSync(join(cwd, name)));
+
+/** The keys of the log, from the environment or the env file of the project. Throws `ConfigError` for wrong ones. */
+export function findEncryptionKeys(
+  overrides: Pick<Overrides, 'config' | 'data'>,
+  processEnv: Environment,
+  cwd: string,
+): readonly string[] {
+  const problems: string[] = [];
+  const { values, wrong } = readSettings({ file: {}, path: '', texts: processEnv }, problems);
+  if (wrong.has('encryptionKeys'))
+    throw new ConfigError(problems.filter((text) => text.startsWith('PLATFORM_ENCRYPTION_KEY')));
+  if (values.encryptionKeys.length > 0 || !isProject(overrides, processEnv, cwd))
+    return values.encryptionKeys;
+  return readConfig(overrides, processEnv, cwd).config.encryptionKeys;
 }
 
 /** Throws `ConfigError` only when there is no configuration file. */

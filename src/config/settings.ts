@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { defined, type JsonObject } from '../kernel/json.ts';
 import { auth, crons, envSource, graphs, paths, recording, store, threadTtl } from './blocks.ts';
 import { http } from './http.ts';
-import { amount, choice, flag, off, split, text, toMs, whole } from './kinds.ts';
+import { amount, choice, flag, list, off, split, text, toMs, whole } from './kinds.ts';
 import { group, setting, withDetails, withForm } from './setting.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -20,6 +20,18 @@ const DEFAULT_WORKERS = Math.max(2, availableParallelism() - 1);
 /** Rejects an empty key, which would disable the protection silently. */
 const key = withForm(z.string().min(1, 'expected a key, or no variable at all'), 'keys');
 const keys = () => withDetails(z.array(key).readonly(), { fromText: split, isSecret: true }).optional();
+
+const ENCRYPTION_KEY = 'expected keys of 32 bytes in base64 or hexadecimal';
+const toHexadecimal = (given: string): string =>
+  given.length === 64 ? given.toLowerCase() : Buffer.from(given, 'base64').toString('hex');
+const encryptionKey = withForm(
+  z
+    .string(ENCRYPTION_KEY)
+    .regex(/^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/]{43}=?)$/, ENCRYPTION_KEY)
+    .transform(toHexadecimal),
+  'keys of 32 bytes in base64 or hexadecimal',
+);
+const encryptionKeys = withDetails(list(encryptionKey, 'keys'), { isSecret: true });
 
 /** Level names of other tools. */
 const LEVEL_ALIASES: Readonly<Record<string, string>> = { critical: 'fatal', warning: 'warn' };
@@ -77,6 +89,7 @@ export const settings = z.object({
   port: setting('--port PLATFORM_PORT LANGGRAPH_SERVER_PORT PORT', whole(0, 65_535).default(2024), 'Port to listen on; `0` takes a free one.'),
   /** Empty: in the project. */
   dataDir: setting('--data PLATFORM_DATA', text('path').min(1, 'expected a path').default(''), 'Folder of the log.', '`.platform` beside the configuration file'),
+  encryptionKeys: setting('PLATFORM_ENCRYPTION_KEY', encryptionKeys.default([]), 'Content of the log is encrypted under the first and read under all.', 'none: the log is plain'),
   apiKeys: setting('PLATFORM_API_KEY', keys(), 'Any of them is asked for in `x-api-key`. Has no effect with an auth handler.', 'none: open'),
   studioKeys: setting('PLATFORM_STUDIO_KEY', keys(), 'With any of them the studio passes the auth handler as a user of its own.', 'none: no studio user'),
   http,

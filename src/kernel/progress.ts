@@ -5,7 +5,7 @@ export interface Reached {
   readonly done: number;
   /** Undefined while it is not known. */
   readonly total?: number | undefined;
-  readonly unit: 'events' | 'bytes' | 'pages';
+  readonly unit: 'events' | 'bytes' | 'pages' | 'tables';
 }
 
 /** Hears of progress; called as often as convenient, so it has to return quickly. */

@@ -22,6 +22,8 @@ export interface Projection {
   readonly version: string;
   readonly tables: readonly string[];
   readonly ddl: string;
+  /** Columns of content by table, sealed when the log has a key. Queries that look into one use `opened`. */
+  readonly sealed?: Readonly<Record<string, readonly string[]>>;
   /** SQL that does for all rows at once what the triggers of `ddl` do for each. */
   readonly fill?: string;
   project(event: Recorded): readonly RowWrite[];
@@ -57,6 +59,10 @@ export class SearchRefused extends Error {
     this.limitMs = limitMs;
   }
 }
+
+/** SQL for the text of a column or expression whose content may be sealed. Plain texts cost no call of a function. */
+export const opened = (column: string): string =>
+  `iif(typeof(${column}) = 'blob', opened(${column}), ${column})`;
 
 /** Functions of SQL that queries rely on, by name: pure, over text. */
 export type SqlFunctions = Readonly<Record<string, (a: string | null, b: string | null) => boolean>>;

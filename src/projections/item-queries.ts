@@ -9,7 +9,7 @@ import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { fromStored } from '../kernel/stored-json.ts';
 import { endOfPath, toPath, type Namespace } from '../item/namespace.ts';
-import type { Cell, Row, RowReader } from '../log/rows.ts';
+import { opened, type Cell, type Row, type RowReader } from '../log/rows.ts';
 
 export interface ItemRecord {
   readonly itemId: string;
@@ -47,7 +47,7 @@ const VISIBLE = '(expires_at IS NULL OR expires_at > @now)';
 export function allowedBy(filter: Filter | undefined): { sql: string; params: Record<string, Cell> } {
   if (filter === undefined || filter.length === 0) return { sql: '1', params: {} };
   return {
-    sql: `(SELECT filter_matches(json_patch(data,
+    sql: `(SELECT filter_matches(json_patch(${opened('data')},
              json_object('namespace', json(items.namespace), 'key', items.key)), @access)
            FROM item_values WHERE item_values.item_id = items.item_id)`,
     params: { access: JSON.stringify(filter) },

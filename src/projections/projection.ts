@@ -9,7 +9,7 @@ import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
 import { metadataColumns, rememberMetadataColumns } from './metadata-pairs.ts';
-import { DDL, TABLES, VERSION } from './tables.ts';
+import { DDL, SEALED, TABLES, VERSION } from './tables.ts';
 import { INDEX_FILL } from './thread-index.ts';
 import { projectThread } from './threads.ts';
 
@@ -17,6 +17,7 @@ export const projection: Projection = {
   version: VERSION,
   tables: TABLES,
   ddl: DDL,
+  sealed: SEALED,
   fill: INDEX_FILL,
   project: (event) => project(event, metadataColumns),
   projectMany() {

@@ -1,6 +1,6 @@
 /** Whether runs have ended, and how. Asked at every wake-up of everybody who waits, so nothing else of a run is read. */
 import { fromStored } from '../kernel/stored-json.ts';
-import type { RowReader } from '../log/rows.ts';
+import { opened, type RowReader } from '../log/rows.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Outcome, ThreadEventMap } from '../thread/events.ts';
 import { questionsOf, runEndOf } from '../thread/run-end.ts';
@@ -35,7 +35,7 @@ export async function endOfRun(rows: RowReader, runId: string): Promise<EndedRun
 
 /** False for a run that nobody is to be told of. Most are: finding that out must not cost reading all of the run. */
 export async function mayOweWebhook(rows: RowReader, runId: string): Promise<boolean> {
-  const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND instr(${ofFact('data')}, '"webhook":') > 0`;
+  const sql = `SELECT 1 AS found FROM runs WHERE run_id = @runId AND ${ofFact(`instr(${opened('data')}, '"webhook":')`)} > 0`;
   return rows.get(sql, { runId }) !== undefined;
 }
 

@@ -2,7 +2,7 @@
 import { breathe } from '../kernel/breathe.ts';
 import type { Filter } from '../kernel/filter.ts';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Cell, RowReader } from '../log/rows.ts';
+import { opened, type Cell, type RowReader } from '../log/rows.ts';
 import type { Bound, RunKwargs, RunRef } from '../thread/events.ts';
 import { conditionOf, metadataFilter, whereMatches, type Where } from './filters.ts';
 import { CREATED, kwargsOf, RUN, toRecord, type Created, type RunRecord, type RunRow } from './run-record.ts';
@@ -70,7 +70,7 @@ export async function openOrders(rows: RowReader, threadId: string): Promise<Run
  * A run whose answer was refused has left the thread as it was. Outcomes are stored with their kind first; a quote
  * within a text is escaped, so no message looks like the member.
  */
-const HAS_ACTED = `(outcome IS NULL OR outcome NOT GLOB '{"kind":"error",*,"refusal":{*')`;
+const HAS_ACTED = `(outcome IS NULL OR ${opened('outcome')} NOT GLOB '{"kind":"error",*,"refusal":{*')`;
 
 /** A run that has begun ends before another one of its thread begins, so the greatest ordinal started last. */
 const LAST_STARTED = `FROM runs INDEXED BY runs_by_turn

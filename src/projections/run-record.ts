@@ -56,9 +56,9 @@ export interface RunRow {
   turn: number | null;
 }
 
-/** A column of the fact that made the row of `runs` at hand. */
-export const ofFact = (column: 'data' | 'schema'): string =>
-  `(SELECT ${column} FROM events WHERE events.position = runs.position)`;
+/** A column of the fact that made the row of `runs` at hand, or an expression over its columns. */
+export const ofFact = (expression: string): string =>
+  `(SELECT ${expression} FROM events WHERE events.position = runs.position)`;
 
 /**
  * Columns of `runs` that `kwargsOf` needs. What a run was created with may be long, and its row is written again with

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '24';
+export const VERSION = '25';
 
 export const TABLES = [
   'threads',
@@ -14,6 +14,16 @@ export const TABLES = [
   'crons',
   ...INDEX_TABLES,
 ] as const;
+
+/** Content: what clients and graphs say. Ids, times, statuses, names, schedules and metadata are not. */
+export const SEALED: Readonly<Record<string, readonly string[]>> = {
+  threads: ['interrupts', 'error', 'title'],
+  runs: ['config', 'outcome'],
+  deliveries: ['url', 'last_error'],
+  assistants: ['config', 'context'],
+  assistant_versions: ['config', 'context'],
+  crons: ['payload', 'refused'],
+};
 
 export const DDL = `
 CREATE TABLE threads (
@@ -29,12 +39,12 @@ CREATE TABLE threads (
   metadata TEXT NOT NULL,
   -- What of the metadata is indexed, a list of texts.
   pairs TEXT NOT NULL,
-  title TEXT,
+  title ANY,
   -- The run whose deletion deletes the title.
   titled_by TEXT,
   head TEXT,
-  interrupts TEXT NOT NULL,
-  error TEXT,
+  interrupts ANY NOT NULL,
+  error ANY,
   -- 1: of a stateless run. 2: its import is not complete.
   temporary INTEGER NOT NULL,
   -- Whose state this is when the run that left it is not among the thread's, and since when.
@@ -69,12 +79,12 @@ CREATE TABLE runs (
   status TEXT NOT NULL,
   metadata TEXT NOT NULL,
   -- What a thread shows of the config of its last run, an object without \`configurable\`; NULL for an empty one.
-  config TEXT,
+  config ANY,
   strategy TEXT NOT NULL,
   attempt INTEGER NOT NULL,
   lease_id TEXT,
   not_before INTEGER NOT NULL,
-  outcome TEXT,
+  outcome ANY,
   cancel_reason TEXT,
   head TEXT,
   -- Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
@@ -96,7 +106,7 @@ CREATE TABLE deliveries (
   delivery_id TEXT PRIMARY KEY,
   run_id TEXT NOT NULL,
   thread_id TEXT NOT NULL,
-  url TEXT NOT NULL,
+  url ANY NOT NULL,
   host TEXT NOT NULL,
   status TEXT NOT NULL,
   attempts INTEGER NOT NULL,
@@ -105,7 +115,7 @@ CREATE TABLE deliveries (
   version INTEGER NOT NULL,
   next_at INTEGER,
   last_status INTEGER,
-  last_error TEXT,
+  last_error ANY,
   -- What it reports is deleted: sent all the same, seen by nobody.
   orphan INTEGER NOT NULL,
   -- Its bytes are kept.
@@ -125,8 +135,8 @@ CREATE TABLE assistants (
   graph_id TEXT NOT NULL,
   name TEXT NOT NULL,
   description TEXT,
-  config TEXT NOT NULL,
-  context TEXT NOT NULL,
+  config ANY NOT NULL,
+  context ANY NOT NULL,
   metadata TEXT NOT NULL,
   version INTEGER NOT NULL,
   system INTEGER NOT NULL,
@@ -141,8 +151,8 @@ CREATE TABLE assistant_versions (
   graph_id TEXT NOT NULL,
   name TEXT NOT NULL,
   description TEXT,
-  config TEXT NOT NULL,
-  context TEXT NOT NULL,
+  config ANY NOT NULL,
+  context ANY NOT NULL,
   metadata TEXT NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -175,12 +185,12 @@ CREATE TABLE crons (
   enabled INTEGER NOT NULL,
   on_run_completed TEXT,
   user_id TEXT,
-  payload TEXT NOT NULL,
+  payload ANY NOT NULL,
   metadata TEXT NOT NULL,
   -- The slot that is next, also when it is past already.
   next_at INTEGER,
   -- Why its last slot started no run, a JSON object.
-  refused TEXT,
+  refused ANY,
   -- Of its stream.
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,

@@ -5,10 +5,13 @@ import type { Reexecutions } from '../http/runs/reexecutions.ts';
 import { openGate } from '../kernel/gate.ts';
 import { executeInChild } from '../past/reexecution/child.ts';
 
-type Settings = Pick<Config, 'configFile' | 'dataDir' | 'env' | 'graphs' | 'runTimeoutMs' | 'workers'>;
+type Settings = Pick<
+  Config,
+  'configFile' | 'dataDir' | 'encryptionKeys' | 'env' | 'graphs' | 'runTimeoutMs' | 'workers'
+>;
 
 export function openReexecutions(
-  { configFile, dataDir, env, graphs, runTimeoutMs, workers }: Settings,
+  { configFile, dataDir, encryptionKeys: keys, env, graphs, runTimeoutMs, workers }: Settings,
   stopping: AbortSignal,
 ): Reexecutions {
   const gate = openGate(1);
@@ -17,7 +20,7 @@ export function openReexecutions(
       gate.enter(() =>
         executeInChild(
           {
-            ...{ ...options, store: dataDir, graphs, run, stubs },
+            ...{ ...options, store: dataDir, keys, graphs, run, stubs },
             ...{ memoryMb: workers.memoryMb, timeoutMs: runTimeoutMs },
           },
           {

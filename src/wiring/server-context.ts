@@ -70,7 +70,7 @@ export function createContext(
     requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
     carriage: openCarriage({
       ...{ ids, folder: join(config.dataDir, 'carried') },
-      openSource: (threadId) => storeAt(config.dataDir).openSource(threadId),
+      openSource: (threadId) => storeAt(config.dataDir, config.encryptionKeys).openSource(threadId),
       libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
     }),
     isReadOnly: config.isReadOnly ?? false,

@@ -25,7 +25,7 @@ export interface WritePaths {
 }
 
 export function openLog({ config, options, clock, graphs, stops }: Assembly): EventLog {
-  const log = storeAt(config.dataDir).openLog({
+  const log = storeAt(config.dataDir, config.encryptionKeys).openLog({
     clock,
     onFault: (error) => options.onFault(error, 'announcing a commit'),
     ...(options.onWarning && { onWarning: options.onWarning }),

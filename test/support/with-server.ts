@@ -96,21 +96,18 @@ export async function withServer<T>(
         },
         dir,
       );
-      configured = loaded;
-      return startServer(
-        { ...loaded, ...options.overrides, ...more },
-        {
-          ...(options.clock && { clock: options.clock }),
-          onFault: (error) => faults.push(error),
-          onWarning: (text) => warnings.push(text),
-          logsRequests: true,
-          onEntry(entry) {
-            entries.push(entry);
-            if (entry.message === 'request') requests.push(entry.members as unknown as RequestLine);
-          },
-          onPoisoned: (cause) => faults.push(new Error(cause)),
+      configured = { ...loaded, ...options.overrides, ...more };
+      return startServer(configured, {
+        ...(options.clock && { clock: options.clock }),
+        onFault: (error) => faults.push(error),
+        onWarning: (text) => warnings.push(text),
+        logsRequests: true,
+        onEntry(entry) {
+          entries.push(entry);
+          if (entry.message === 'request') requests.push(entry.members as unknown as RequestLine);
         },
-      );
+        onPoisoned: (cause) => faults.push(new Error(cause)),
+      });
     };
     let server = await start();
     const testServer: TestServer = {
@@ -147,7 +144,7 @@ export async function withServer<T>(
       return result;
     } finally {
       await server.stop();
-      await assertVerified(data);
+      await assertVerified(data, configured?.encryptionKeys);
     }
   });
 }
@@ -205,8 +202,8 @@ function until(server: RunningServer, wanted: (event: Recorded) => boolean): Pro
 }
 
 /** Fails unless the log of a data directory agrees with itself. */
-export async function assertVerified(data: string): Promise<void> {
-  const history = openHistory(data, projection, { json_contains: containsJson });
+export async function assertVerified(data: string, keys?: readonly string[]): Promise<void> {
+  const history = openHistory(data, projection, { json_contains: containsJson }, keys);
   try {
     const { finding } = await verify(history);
     assert.equal(finding, undefined);

@@ -33,9 +33,13 @@ export function examineDisk(dir: string): Finding[] {
   ];
 }
 
-export function examineLog(dir: string): { findings: Finding[]; owner: number | undefined } {
-  const { exists, owner, hasReserve, problem: found } = storeAt(dir).condition();
+export function examineLog(
+  dir: string,
+  keys: readonly string[],
+): { findings: Finding[]; owner: number | undefined } {
+  const { exists, owner, hasReserve, ...of } = storeAt(dir, keys).condition();
   if (!exists) return { findings: [ok('log', `none yet in ${dir}: the first start makes one`)], owner };
+  const found = of.problem ?? of.keyProblem;
   const findings = [
     found === undefined
       ? ok('log', `${dir}${owner === undefined ? '' : `, in use by process ${owner}`}`)

@@ -5,13 +5,16 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
+import { startTurn } from '../../kernel/turn.ts';
 import { makePrivate, syncFolder, toWriteFailure } from '../disk.ts';
 import { seal } from './backup-file.ts';
+import { CONTENT_TABLES, findBadRow } from './checksums.ts';
 import { openConnection } from './connection.ts';
 import { headPosition } from './event-store.ts';
 import { LOG_FILE } from './log.ts';
 import { assertSchema } from './schema.ts';
-import { createStatements } from './statements.ts';
+import { createRowReader } from './row-store.ts';
+import { createStatements, type Prepare } from './statements.ts';
 
 export interface BackedUp {
   readonly file: string;
@@ -44,7 +47,9 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
   try {
     assertSchema(db);
     db.exec('BEGIN');
-    const position = headPosition(createStatements(db));
+    const prepare = createStatements(db);
+    const position = headPosition(prepare);
+    await assertContent(prepare, options.onProgress);
     makePrivate(partial);
     await db.backup(partial, {
       progress({ totalPages, remainingPages }) {
@@ -62,5 +67,17 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
   } finally {
     db.close();
     for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${rest}`, { force: true });
+  }
+}
+
+/** A copy of damaged content would replace a good one. */
+async function assertContent(prepare: Prepare, onProgress: OnProgress): Promise<void> {
+  const rows = createRowReader(prepare);
+  const turn = startTurn();
+  for (const [done, table] of CONTENT_TABLES.entries()) {
+    onProgress({ phase: 'checking content', done, total: CONTENT_TABLES.length, unit: 'tables' });
+    const finding = findBadRow(rows, table);
+    if (finding !== undefined) throw new Error(`nothing was written: ${finding.problem}`);
+    await turn();
   }
 }

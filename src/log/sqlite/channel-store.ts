@@ -8,6 +8,7 @@
  * from its `anchor` (where its chain began) on, so they are read in one sweep. When a sweep would cost more than twice
  * the value itself, because much of it was replaced or belongs to forks, the value is stored whole and begins a chain.
  */
+import type { Stored } from '../coder.ts';
 import type { ChannelText } from '../payloads.ts';
 import type { CheckpointKeys, LatestValue } from './checkpoint-keys.ts';
 import type { Prepare } from './statements.ts';
@@ -51,8 +52,8 @@ export function writeChannel(
   const { base, kept, anchor, cost } = leanOn(latest, version, data);
   const rest = data.slice(kept);
   const { changes, lastInsertRowid } = prepare(
-    `INSERT OR IGNORE INTO blob_rows (id, thread, ns, channel, version, run, base, kept, anchor, data)
-     VALUES (@id, @thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @rest)`,
+    `INSERT OR IGNORE INTO blob_rows (id, thread, ns, channel, version, run, base, kept, anchor, data, crc)
+     VALUES (@id, @thread, @ns, @channel, @version, @run, @base, @kept, @anchor, @data, @crc)`,
   ).run({
     id: leanInput(prepare, place, { channel, version, data: rest }) ?? null,
     thread,
@@ -63,7 +64,7 @@ export function writeChannel(
     base,
     kept,
     anchor,
-    rest,
+    ...prepare.coder.columns(rest),
   });
   if (changes === 0) return undefined;
   const id = Number(lastInsertRowid);
@@ -104,7 +105,16 @@ export function readChannel(
 /** A row as a list: long conversations have thousands. */
 type Piece = readonly [id: number, version: string, base: string | null, kept: number, data: string];
 /** `below`: what the rest of the data is cut from; NULL when all of it is in the row. */
-type PieceRow = readonly [...piece: Piece, head: number, start: number, below: string | null];
+type PieceRow = readonly [
+  id: number,
+  version: string,
+  base: string | null,
+  kept: number,
+  data: Stored,
+  head: number,
+  start: number,
+  below: Stored | null,
+];
 
 /** Reads the rows from the value's anchor on. `cost`: of all that was read, in characters. */
 function sweep(
@@ -126,8 +136,8 @@ function sweep(
     .all({ thread, ns, channel, version }) as PieceRow[];
   const pieces = rows.map((row): Piece => {
     const [id, own, base, kept, data, head, start, below] = row;
-    if (below === null) return [id, own, base, kept, data];
-    return [id, own, base, 0, fill({ head, start, kept, data, below })];
+    if (below === null) return [id, own, base, kept, prepare.coder.open(data)];
+    return [id, own, base, 0, fill(prepare, { head, start, kept, data, below })];
   });
   const byId = new Map(pieces.map((piece) => [piece[0], piece]));
   let piece = pieces.find(([, own]) => own === version);
@@ -181,12 +191,12 @@ export function makeWhole(
   place: ChannelPlace,
   { id, channel, version }: { readonly id: number; readonly channel: string; readonly version: string },
 ): void {
-  const data = readChannel(prepare, place, channel, version);
+  const data = readChannel(prepare, place, channel, version)!;
   makeLeaningWhole(prepare, id);
   prepare(
-    `UPDATE blob_rows SET base = NULL, kept = 0, anchor = NULL, data = @data, rest = NULL, head = NULL, start = NULL
+    `UPDATE blob_rows SET base = NULL, kept = 0, anchor = NULL, data = @data, crc = @crc, rest = NULL, head = NULL, start = NULL
      WHERE id = @id`,
-  ).run({ id, data });
+  ).run({ id, ...prepare.coder.columns(data) });
 }
 
 export function dropChannel(prepare: Prepare, id: number): void {

@@ -74,7 +74,7 @@ function collect(prepare: Prepare, keys: CheckpointKeys, threadId: string, going
   const left = prepare('SELECT * FROM checkpoints WHERE thread_id = ?').iterate(threadId) as IterableIterator<
     PackedCheckpoint & { ns: string }
   >;
-  const unpack = openCheckpoints();
+  const unpack = openCheckpoints(prepare.coder);
   for (const row of left)
     for (const [channel, version] of Object.entries(
       JSON.parse(unpack(row).versions) as Record<string, string>,
@@ -112,8 +112,8 @@ export function copyCheckpoints(
   ).run(params);
   copyTexts(prepare, keys, from, threadId);
   prepare(
-    `INSERT INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data, rest, head, start)
-     SELECT @thread, ns, channel, version, ${named('run')}, base, kept, anchor, data, rest, head, start
+    `INSERT INTO blob_rows (thread, ns, channel, version, run, base, kept, anchor, data, crc, rest, head, start)
+     SELECT @thread, ns, channel, version, ${named('run')}, base, kept, anchor, data, crc, rest, head, start
      FROM blob_rows WHERE thread = @source`,
   ).run(params);
   const copied = (row: string): string =>
@@ -128,9 +128,9 @@ export function copyCheckpoints(
      WHERE thread = @thread AND base GLOB '#*'`,
   ).run({ thread });
   prepare(
-    `INSERT INTO write_rows (ns, checkpoint, task, task_path, idx, run, channel, base, head, start, kept, data)
+    `INSERT INTO write_rows (ns, checkpoint, task, task_path, idx, run, channel, base, head, start, kept, data, crc)
      SELECT ns, ${named('checkpoint')}, task, task_path, idx, ${named('run')}, channel, ${copied('written.base')},
-       head, start, kept, data
+       head, start, kept, data, crc
      FROM write_rows AS written
      WHERE checkpoint IN (SELECT id FROM checkpoint_names WHERE thread = @source)`,
   ).run(params);
@@ -142,7 +142,7 @@ function copyTexts(prepare: Prepare, keys: CheckpointKeys, from: string, threadI
   const rows = prepare('SELECT * FROM checkpoints WHERE thread_id = ? ORDER BY seq').all(
     from,
   ) as (PackedCheckpoint & { ns: string; at: number })[];
-  const unpack = openCheckpoints();
+  const unpack = openCheckpoints(prepare.coder);
   for (const row of rows) {
     const parts = unpack(row);
     writeRow(prepare, keys, {

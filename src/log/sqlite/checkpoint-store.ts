@@ -2,6 +2,8 @@
  * Rows of checkpoints, written inside the commit's transaction. P3 The text of one is kept as what differs from an
  * earlier one of its thread and namespace. Before that row goes or changes, what leans on it is packed anew.
  */
+import type { Stored } from '../coder.ts';
+import { opened } from '../rows.ts';
 import type { PayloadWrite } from '../payloads.ts';
 import { writeChannel } from './channel-store.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
@@ -78,8 +80,8 @@ export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheck
   const thread = keys.thread(threadId);
   const checkpoint = keys.name(thread, saved.checkpointId);
   const { changes } = prepare(
-    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, last_frame, packed, base)
-     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @lastFrame, @packed, @base) ON CONFLICT DO NOTHING`,
+    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, last_frame, packed, crc, base)
+     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @lastFrame, @data, @crc, @base) ON CONFLICT DO NOTHING`,
   ).run({
     thread,
     ns,
@@ -88,7 +90,7 @@ export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheck
     lastFrame: saved.lastFrame,
     parent: saved.parentId === null ? null : keys.name(thread, saved.parentId),
     run: keys.name(thread, saved.runId),
-    ...pack(prepare, keys, thread, saved),
+    ...sealed(prepare, pack(prepare, keys, thread, saved)),
   });
   if (changes > 0) return;
   // It was there, and keeps its ids.
@@ -97,9 +99,14 @@ export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheck
     .get(checkpoint, ns) as number;
   packLeaningAnew(prepare, keys, thread, [id]);
   prepare(
-    'UPDATE checkpoint_rows SET packed = @packed, base = NULL, last_frame = @lastFrame WHERE id = @id',
-  ).run({ id, packed: packWhole(saved.text), lastFrame: saved.lastFrame });
+    'UPDATE checkpoint_rows SET packed = @data, crc = @crc, base = NULL, last_frame = @lastFrame WHERE id = @id',
+  ).run({ id, ...prepare.coder.columns(packWhole(saved.text)), lastFrame: saved.lastFrame });
 }
+
+const sealed = ({ coder }: Prepare, { packed, base }: { packed: string; base: number | null }) => ({
+  ...coder.columns(packed),
+  base,
+});
 
 /** What this row differs from is what the row before it does, unless that takes too much; a lone one is not replaced. */
 function pack(
@@ -109,15 +116,15 @@ function pack(
   { threadId, runId, ns, checkpointId, parentId, text }: NewCheckpoint,
 ): { packed: string; base: number | null } {
   const last = prepare(
-    `SELECT id, base, iif(base IS NULL, substr(packed, 1, 1), NULL) AS mark FROM checkpoint_rows
+    `SELECT id, base, iif(base IS NULL, substr(${opened('packed')}, 1, 1), NULL) AS mark FROM checkpoint_rows
      WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1`,
-  ).get(thread, ns) as { id: number; base: number | null; mark: string | Uint8Array | null } | undefined;
+  ).get(thread, ns) as { id: number; base: number | null; mark: string | null } | undefined;
   if (last === undefined || (last.base === null && last.mark !== MARK) || isLong(text))
     return { packed: packWhole(text), base: null };
   const row = last.base ?? last.id;
   const base = keys.base(row, () => {
-    const packed = prepare('SELECT packed FROM checkpoint_rows WHERE id = ?').pluck().get(row) as string;
-    return readWhole(packed);
+    const packed = prepare('SELECT packed FROM checkpoint_rows WHERE id = ?').pluck().get(row) as Stored;
+    return readWhole(prepare.coder.open(packed));
   });
   const ids = { thread_id: threadId, run_id: runId, parent_id: parentId, checkpoint_id: checkpointId };
   const packed = packAgainst(base, ids, text);
@@ -140,14 +147,16 @@ export function packLeaningAnew(
        AND base IN (SELECT value FROM json_each(@going)) AND id NOT IN (SELECT value FROM json_each(@going)))
      ORDER BY seq`,
   ).all({ thread, going }) as (PackedCheckpoint & { seq: number; row: number })[];
-  const update = prepare('UPDATE checkpoint_rows SET packed = @packed, base = @base WHERE id = @id');
+  const update = prepare(
+    'UPDATE checkpoint_rows SET packed = @data, crc = @crc, base = @base WHERE id = @id',
+  );
   for (const [, group] of groupByRow(leaning)) {
-    const texts = group.map(openTexts());
+    const texts = group.map(openTexts(prepare.coder));
     const base = toBase(texts[0]!);
     group.forEach((row, index) => {
       const text = texts[index]!;
       const packed = index === 0 ? packWhole(text) : packAgainst(base, row, text);
-      update.run({ id: row.seq, packed, base: index === 0 ? null : group[0]!.seq });
+      update.run({ id: row.seq, ...sealed(prepare, { packed, base: index === 0 ? null : group[0]!.seq }) });
     });
   }
 }

@@ -7,6 +7,7 @@
  * row longer than a quarter of a page the rest takes a whole page. Rows of checkpoints are numbered in the order of
  * saving: ids come from the graph's runtime and its clock, which may jump.
  */
+import { CONTENT } from './content-columns.ts';
 import type { Prepare } from './statements.ts';
 
 const NAMES = `
@@ -34,7 +35,7 @@ CREATE TABLE write_rows (
   head INTEGER,
   start INTEGER,
   kept INTEGER,
-  data TEXT NOT NULL
+  ${CONTENT}
 ) STRICT;
 CREATE INDEX write_rows_by_checkpoint ON write_rows (checkpoint);
 CREATE INDEX write_rows_by_base ON write_rows (base) WHERE base IS NOT NULL;
@@ -100,7 +101,8 @@ CREATE TABLE checkpoint_rows (
   -- The last frame that the run had when it saved this, if an executor did.
   last_frame INTEGER,
   -- checkpoint-text.ts
-  packed TEXT NOT NULL,
+  packed ANY NOT NULL,
+  crc INTEGER NOT NULL,
   -- The row whose text the packed one differs from, if there is one; that row itself has none.
   base INTEGER,
   UNIQUE (checkpoint, ns)
@@ -117,7 +119,7 @@ CREATE TABLE blob_rows (
   kept INTEGER NOT NULL,
   -- NULL: its own version.
   anchor TEXT,
-  data TEXT NOT NULL,
+  ${CONTENT},
   -- The row that has the rest of the data, if it is not here: see write-store.ts.
   rest INTEGER,
   head INTEGER,

@@ -4,6 +4,7 @@
  * earlier row and the row's ids, and that of the earlier row what differs from a text that all know. A packed text
  * that is no difference is the text itself.
  */
+import type { Coder, Stored } from '../coder.ts';
 import { fromDifference, toBase, toDifference, type Base } from './token-difference.ts';
 
 export interface CheckpointParts {
@@ -22,9 +23,9 @@ export interface CheckpointIds {
 }
 
 export interface PackedCheckpoint extends CheckpointIds {
-  readonly packed: string;
+  readonly packed: Stored;
   /** What is packed in the row that it differs from; NULL without one, empty when that is gone. */
-  readonly base: string | null;
+  readonly base: Stored | null;
 }
 
 /** Before a difference: a text itself begins with a brace. */
@@ -79,10 +80,10 @@ export const readWhole = (packed: string): string =>
   packed.startsWith(MARK) ? fromDifference(packed.slice(MARK.length), COMMON, []) : packed;
 
 /** Reads texts one after the other: neighbours mostly differ from the same one, which is put together once. */
-export function openTexts(): (row: PackedCheckpoint) => string {
+export function openTexts(coder: Coder): (row: PackedCheckpoint) => string {
   let last: { readonly base: string; readonly pieces: readonly string[] } | undefined;
   return (row) => {
-    const { packed, base } = row;
+    const [packed, base] = [coder.open(row.packed), coder.open(row.base)];
     if (!packed.startsWith(MARK)) return packed;
     if (base === null) return readWhole(packed);
     if (base === '') throw new Error(`checkpoint ${row.checkpoint_id} leans on one that is gone`);
@@ -98,22 +99,23 @@ function toParts(text: string): CheckpointParts {
 }
 
 /** For many rows. */
-export function openCheckpoints(): (row: PackedCheckpoint) => CheckpointParts {
-  const textOf = openTexts();
+export function openCheckpoints(coder: Coder): (row: PackedCheckpoint) => CheckpointParts {
+  const textOf = openTexts(coder);
   return (row) => toParts(textOf(row));
 }
 
-export const unpackCheckpoint = (row: PackedCheckpoint): CheckpointParts => openCheckpoints()(row);
+export const unpackCheckpoint = (coder: Coder, row: PackedCheckpoint): CheckpointParts =>
+  openCheckpoints(coder)(row);
 
 /** For queries, which have the columns of a row and no row; of one connection. */
-export function openMetadata() {
-  const read = openCheckpoints();
+export function openMetadata(coder: Coder) {
+  const read = openCheckpoints(coder);
   return (
     thread_id: string,
     checkpoint_id: string,
     parent_id: string | null,
     run_id: string,
-    packed: string,
-    base: string | null,
+    packed: Stored,
+    base: Stored | null,
   ): string => read({ thread_id, checkpoint_id, parent_id, run_id, packed, base }).metadata;
 }

@@ -1,8 +1,9 @@
 /** Examines a log from outside, beside a running server too. Writes nothing. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openConnection } from './connection.ts';
+import { openConnection, type Connection } from './connection.ts';
 import { assertComplete } from './high-water-mark.ts';
+import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { LOCK_FILE } from './lock.ts';
 import { LOG_FILE } from './log.ts';
 import { RESERVE_FILE } from './room.ts';
@@ -16,27 +17,30 @@ export interface Condition {
   readonly hasReserve: boolean;
   /** Why a server would not open the log. */
   readonly problem: string | undefined;
+  /** Which key is missing for its content; a copy needs none. */
+  readonly keyProblem: string | undefined;
 }
 
-export function conditionOf(dir: string): Condition {
+export function conditionOf(dir: string, keys: EncryptionKeys = []): Condition {
   const file = join(dir, LOG_FILE);
   const owner = ownerOf(dir);
   return {
     exists: existsSync(file),
     owner,
     hasReserve: existsSync(join(dir, RESERVE_FILE)),
-    problem: problemOf(file, owner !== undefined),
+    // The mark of a running server moves.
+    problem: problemOf(file, assertSchema, owner === undefined),
+    keyProblem: problemOf(file, (db) => openCoder(db, keys), false),
   };
 }
 
-function problemOf(file: string, isInUse: boolean): string | undefined {
+function problemOf(file: string, look: (db: Connection) => unknown, isAtRest: boolean): string | undefined {
   try {
-    // The mark of a running server moves.
-    if (!isInUse) assertComplete(file);
+    if (isAtRest) assertComplete(file);
     if (!existsSync(file)) return undefined;
     const db = openConnection(file, { readonly: true });
     try {
-      assertSchema(db);
+      look(db);
     } finally {
       db.close();
     }

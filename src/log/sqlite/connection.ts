@@ -1,4 +1,5 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
+import { checksumOf, PLAIN, type Coder, type Stored } from '../coder.ts';
 import type { SqlFunctions } from '../rows.ts';
 import { openMetadata } from './checkpoint-text.ts';
 import { Database } from './library.ts';
@@ -30,14 +31,24 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
     db.pragma('recursive_triggers = ON');
     if (readonly) db.pragma('query_only = ON');
     else prepareForWriting(db, file);
-    for (const [name, fn] of Object.entries(options.functions ?? {}))
-      db.function(name, { deterministic: true }, (a: string | null, b: string | null) => (fn(a, b) ? 1 : 0));
-    db.function('checkpoint_metadata', { deterministic: true }, openMetadata());
+    useCoder(db, PLAIN, options.functions);
     return db;
   } catch (error) {
     db.close();
     throw error;
   }
+}
+
+/** Registers the functions that queries call, in the place of those with an earlier coder. */
+export function useCoder(db: Connection, coder: Coder, functions: SqlFunctions = {}): void {
+  const options = { deterministic: true };
+  for (const [name, fn] of Object.entries(functions))
+    db.function(name, options, (a: Stored | null, b: Stored | null) =>
+      fn(coder.open(a), coder.open(b)) ? 1 : 0,
+    );
+  db.function('opened', options, (stored: Stored | null) => coder.open(stored));
+  db.function('checksum', options, checksumOf);
+  db.function('checkpoint_metadata', options, openMetadata(coder));
 }
 
 function prepareForWriting(db: Connection, file: string): void {

@@ -5,6 +5,8 @@ import type { ThreadEvent } from '../../thread/events.ts';
 import { redact } from '../../thread/redact.ts';
 import { schemaVersionOf } from '../../thread/upcast.ts';
 import { knownType, readData, UnreadableEvent, upcasters, type Recorded } from '../events.ts';
+import type { Stored } from '../coder.ts';
+import { opened } from '../rows.ts';
 import type { Batch, Receipt, Snapshot } from '../log.ts';
 import type { Prepare } from './statements.ts';
 
@@ -16,10 +18,13 @@ type EventRow = readonly [
   version: number,
   type: string,
   schema: number,
-  data: string,
+  data: Stored,
   at: number,
   commandId: string,
 ];
+
+/** The text of an event, for questions about its members. */
+const DATA = opened('data');
 
 /** How many texts of events are held at once while all are read. */
 const PAGE = 500;
@@ -55,7 +60,7 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: n
       prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(
         stream,
         expected + events.length,
-        JSON.stringify(snapshot),
+        prepare.coder.seal(JSON.stringify(snapshot)),
       );
   }
   if (recorded.length > 0 && batch.repeatable) {
@@ -72,8 +77,9 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: n
 export function insertEvent(prepare: Prepare, { type, data, meta }: Recorded): void {
   const { position, stream, version, at, commandId } = meta;
   const schema = schemaVersionOf(type, upcasters);
-  const values = [position, stream, version, type, schema, JSON.stringify(data), at, commandId];
-  prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(values);
+  const { data: stored, crc } = prepare.coder.columns(JSON.stringify(data));
+  const values = [position, stream, version, type, schema, stored, crc, at, commandId];
+  prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(values);
 }
 
 /** L4: what a repeated command id is answered with. */
@@ -82,7 +88,7 @@ export function findReceipt(prepare: Prepare, commandId: string): Receipt | unde
     { first: number; last: number; at: number } | undefined;
   if (row === undefined) return undefined;
   const rows = readRows(prepare, 'position BETWEEN ? AND ? ORDER BY position', row.first, row.last);
-  return { events: rows.map(toRecorded), at: row.at };
+  return { events: rows.map(toRecorded(prepare)), at: row.at };
 }
 
 export function forgetCommands(prepare: Prepare, write: { before: number; limit: number }): void {
@@ -100,7 +106,9 @@ export function forgetCommands(prepare: Prepare, write: { before: number; limit:
 
 /** Call before the runs' events are purged: these name the commands that created them. */
 export function forgetRequests(prepare: Prepare, stream: string, runIds?: readonly string[]): void {
-  const which = runIds ? "AND json_extract(data, '$.runId') IN (SELECT value FROM json_each(@runIds))" : '';
+  const which = runIds
+    ? `AND json_extract(${DATA}, '$.runId') IN (SELECT value FROM json_each(@runIds))`
+    : '';
   const created = `SELECT command_id FROM events WHERE stream = @stream AND type = 'RunCreated' ${which}`;
   const named = runIds ? { stream, runIds: JSON.stringify(runIds) } : { stream };
   prepare(`DELETE FROM requests WHERE key IN (${created})`).run(named);
@@ -109,19 +117,20 @@ export function forgetRequests(prepare: Prepare, stream: string, runIds?: readon
 
 export function readStream(prepare: Prepare, stream: string, from: number, limit: number): Recorded[] {
   const where = 'stream = ? AND version >= ? ORDER BY version LIMIT ?';
-  return readRows(prepare, where, stream, from, limit).map(toRecorded);
+  return readRows(prepare, where, stream, from, limit).map(toRecorded(prepare));
 }
 
 export function readAll(prepare: Prepare, after: number, limit: number): Recorded[] {
-  return readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit).map(toRecorded);
+  return readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit).map(toRecorded(prepare));
 }
 
 /** Hands over all events in order. Only one at a time is parsed, so that what is dropped at once is never moved in memory. */
 export function eachEvent(prepare: Prepare, take: (event: Recorded) => void): void {
   const where = 'position > ? ORDER BY position LIMIT ?';
+  const read = toRecorded(prepare);
   for (let done = 0; ;) {
     const rows = readRows(prepare, where, done, PAGE);
-    for (const row of rows) take(toRecorded(row));
+    for (const row of rows) take(read(row));
     if (rows.length < PAGE) return;
     done = rows.at(-1)![0];
   }
@@ -133,16 +142,19 @@ const readRows = (prepare: Prepare, where: string, ...values: (string | number)[
 /** Takes the content of runs out of their stream's facts, for good (thread/redact.ts). */
 export function redactRuns(prepare: Prepare, stream: string, runIds: readonly string[]): void {
   const among = 'IN (SELECT value FROM json_each(?))';
-  const where = `stream = ? AND (json_extract(data, '$.runId') ${among} OR json_extract(data, '$.left.runId') ${among})`;
+  const where = `stream = ? AND (json_extract(${DATA}, '$.runId') ${among} OR json_extract(${DATA}, '$.left.runId') ${among})`;
   const list = JSON.stringify(runIds);
   const wanted = new Set(runIds);
-  const update = prepare('UPDATE events SET data = @data, schema = @schema WHERE position = @position');
+  const read = toRecorded(prepare);
+  const update = prepare(
+    'UPDATE events SET data = @data, crc = @crc, schema = @schema WHERE position = @position',
+  );
   for (const row of readRows(prepare, where, stream, list, list)) {
-    const event = toRecorded(row);
+    const event = read(row);
     const redacted = redact(event as ThreadEvent, wanted);
     if (redacted === event) continue;
     update.run({
-      data: JSON.stringify(redacted.data),
+      ...prepare.coder.columns(JSON.stringify(redacted.data)),
       schema: schemaVersionOf(event.type, upcasters),
       position: event.meta.position,
     });
@@ -151,27 +163,29 @@ export function redactRuns(prepare: Prepare, stream: string, runIds: readonly st
 
 export function loadSnapshot(prepare: Prepare, stream: string): Snapshot | undefined {
   const row = prepare('SELECT version, state FROM snapshots WHERE stream = ?').get(stream) as
-    { version: number; state: string } | undefined;
-  return (
-    row && { version: row.version, state: fromStored(row.state, 'snapshot of', stream) as Snapshot['state'] }
-  );
+    { version: number; state: Stored } | undefined;
+  if (row === undefined) return undefined;
+  const state = prepare.coder.open(row.state);
+  return { version: row.version, state: fromStored(state, 'snapshot of', stream) as Snapshot['state'] };
 }
 
 /** Throws `UnreadableEvent`: a fact that this program does not know stops the reader instead of being skipped. */
-function toRecorded(row: EventRow): Recorded {
-  const [position, stream, version, stored, schema, text, at, commandId] = row;
-  const type = knownType(stored);
-  if (type === undefined) throw new UnreadableEvent(position, `its type ${stored} is unknown`);
-  let data: JsonObject;
-  try {
-    data = readData(type, schema, fromStored(text, 'event at', position));
-  } catch (error) {
-    throw new UnreadableEvent(position, (error as Error).message);
-  }
-  // The one place where stored text becomes a typed fact: its shape was checked when it was written.
-  return {
-    type,
-    data,
-    meta: { position, stream, version, at, commandId },
-  } as unknown as Recorded;
-}
+const toRecorded =
+  (prepare: Prepare) =>
+  (row: EventRow): Recorded => {
+    const [position, stream, version, stored, schema, text, at, commandId] = row;
+    const type = knownType(stored);
+    if (type === undefined) throw new UnreadableEvent(position, `its type ${stored} is unknown`);
+    let data: JsonObject;
+    try {
+      data = readData(type, schema, fromStored(prepare.coder.open(text), 'event at', position));
+    } catch (error) {
+      throw new UnreadableEvent(position, (error as Error).message);
+    }
+    // The one place where stored text becomes a typed fact: its shape was checked when it was written.
+    return {
+      type,
+      data,
+      meta: { position, stream, version, at, commandId },
+    } as unknown as Recorded;
+  };

@@ -70,12 +70,12 @@ export function writeFrames(
     return;
   }
   tail.settle(runId);
-  const insert = prepare('INSERT INTO frame_rows VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = prepare('INSERT INTO frame_rows VALUES (?, ?, ?, ?, ?, ?, ?)');
   frames.forEach((frame, index) => {
     const { event, data } = frame;
     const state = data.length < SHORTEST ? undefined : writeText(prepare, threadId, frame);
-    const text = state === undefined ? data : '';
-    insert.run(runId, first + index, event, text, times?.[index] ?? at, state ?? null);
+    const text = prepare.coder.columns(state === undefined ? data : '');
+    insert.run(runId, first + index, event, text.data, text.crc, times?.[index] ?? at, state ?? null);
   });
 }
 
@@ -102,7 +102,7 @@ function readFrames(
     'SELECT id, event, data, at, state FROM frame_rows WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?',
   ).iterate(runId, after, limit) as IterableIterator<FrameRow>;
   for (const { state, ...frame } of rows) {
-    const data = state === null ? frame.data : sweep(prepare, state).text;
+    const data = state === null ? prepare.coder.open(frame.data) : sweep(prepare, state).text;
     page.push({ ...frame, data });
     size += data.length;
     if (size > largest) return page;
@@ -130,7 +130,7 @@ function readFramesNamed(
   return [
     ...rows.map(({ state, ...frame }) => ({
       ...frame,
-      data: state === null ? frame.data : sweep(prepare, state).text,
+      data: state === null ? prepare.coder.open(frame.data) : sweep(prepare, state).text,
     })),
     ...readTail(prepare, rowsOf(runId), -1, NO_LIMIT).filter(isNamed),
   ];
@@ -159,8 +159,8 @@ export function forgetFrames(
     .all({ runId }) as number[];
   for (const id of leaning)
     prepare(
-      'UPDATE frame_states SET base = NULL, anchor = id, head = 0, start = 0, kept = 0, data = @text WHERE id = @id',
-    ).run({ id, text: sweep(prepare, id).text });
+      'UPDATE frame_states SET base = NULL, anchor = id, head = 0, start = 0, kept = 0, data = @data, crc = @crc WHERE id = @id',
+    ).run({ id, ...prepare.coder.columns(sweep(prepare, id).text) });
   prepare(
     'DELETE FROM frame_states WHERE id IN (SELECT state FROM frame_rows WHERE run_id = ? AND state IS NOT NULL)',
   ).run(runId);
@@ -185,12 +185,12 @@ export const readFrameText = (prepare: Prepare, id: number): string => sweep(pre
 /** The id of the row that stands for the text. */
 function writeText(prepare: Prepare, threadId: string, { event, data: text, state }: NewFrame): number {
   const insert = prepare(
-    `INSERT INTO frame_states (thread_id, series, base, anchor, head, start, kept, data)
-     VALUES (@threadId, @series, @base, @anchor, @head, @start, @kept, @data)`,
+    `INSERT INTO frame_states (thread_id, series, base, anchor, head, start, kept, data, crc)
+     VALUES (@threadId, @series, @base, @anchor, @head, @start, @kept, @data, @crc)`,
   );
   const whole = { base: null as number | null, anchor: 0, head: 0, start: 0, kept: 0, data: text };
   const put = (series: string, row = whole): number =>
-    Number(insert.run({ threadId, series, ...row }).lastInsertRowid);
+    Number(insert.run({ threadId, series, ...row, ...prepare.coder.columns(row.data) }).lastInsertRowid);
   if (state === undefined) return put(ALONE);
   const [, ...path] = event.split('|');
   // The runtime gives a subgraph another id in every run, and its state goes on all the same.
@@ -215,7 +215,7 @@ function writeText(prepare: Prepare, threadId: string, { event, data: text, stat
 
 /** Reads the rows from the text's anchor on. `cost`: of all that was read, in UTF-16 units. */
 function sweep(prepare: Prepare, id: number): Swept {
-  const pieces = prepare(
+  const rows = prepare(
     `SELECT below.id, below.base, below.anchor, below.head, below.start, below.kept, below.data
      FROM frame_states AS wanted JOIN frame_states AS below
        ON below.thread_id = wanted.thread_id AND below.series = wanted.series
@@ -224,6 +224,10 @@ function sweep(prepare: Prepare, id: number): Swept {
   )
     .raw()
     .all(id) as Piece[];
+  const { coder } = prepare;
+  const pieces = coder.isPlain
+    ? rows
+    : rows.map((row): Piece => [row[0], row[1], row[2], row[3], row[4], row[5], coder.open(row[6])]);
   const cost = pieces.reduce((sum, piece) => sum + ROW + piece[6].length, 0);
   return { text: assemble(new Map(pieces.map((piece) => [piece[0], piece])), id), cost };
 }

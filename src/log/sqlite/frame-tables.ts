@@ -1,4 +1,5 @@
 /** The tables of frames: frame-store.ts writes and reads them. */
+import { CONTENT } from './content-columns.ts';
 import { UNTRACKED_VALUES } from './untracked-values.ts';
 
 /** Rows are too long for a table without row ids. */
@@ -12,7 +13,7 @@ CREATE TABLE frame_states (
   head INTEGER NOT NULL,
   start INTEGER NOT NULL,
   kept INTEGER NOT NULL,
-  data TEXT NOT NULL
+  ${CONTENT}
 ) STRICT;
 CREATE INDEX frame_states_by_series ON frame_states (thread_id, series);
 CREATE INDEX frame_states_by_base ON frame_states (base) WHERE base IS NOT NULL;
@@ -24,7 +25,7 @@ CREATE TABLE frame_tail (
   run_id TEXT NOT NULL,
   id INTEGER NOT NULL,
   event TEXT NOT NULL,
-  data TEXT NOT NULL,
+  ${CONTENT},
   at INTEGER NOT NULL
 ) STRICT;
 -- The runs that have frames.
@@ -49,7 +50,7 @@ CREATE TABLE frame_rows (
   run_id TEXT NOT NULL,
   id INTEGER NOT NULL,
   event TEXT NOT NULL,
-  data TEXT NOT NULL,
+  ${CONTENT},
   at INTEGER NOT NULL,
   -- The row of frame_states that has its text, if it is not here.
   state INTEGER,

@@ -87,7 +87,7 @@ export function createFrameTail(prepare: Prepare): FrameTail {
     const seqs = open.get(runId)?.seqs;
     if (seqs === undefined) return;
     prepare(
-      `INSERT INTO frame_rows SELECT run_id, id, event, data, at, NULL FROM frame_tail
+      `INSERT INTO frame_rows SELECT run_id, id, event, data, crc, at, NULL FROM frame_tail
        WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
     ).run(JSON.stringify(seqs));
     open.delete(runId);
@@ -114,7 +114,16 @@ export function createFrameTail(prepare: Prepare): FrameTail {
       const of = survey();
       if (id <= lastOf(runId)) throw new RangeError(`S1 run ${runId} has a frame ${id} already`);
       const seq = of.next++;
-      prepare('INSERT INTO frame_tail VALUES (?, ?, ?, ?, ?, ?)').run(seq, runId, id, event, data, at);
+      const { data: stored, crc } = prepare.coder.columns(data);
+      prepare('INSERT INTO frame_tail VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+        seq,
+        runId,
+        id,
+        event,
+        stored,
+        crc,
+        at,
+      );
       if (note(of, runId, seq, id) >= MAX_OF_RUN) settle(runId);
       else if (seq - of.first >= LONGEST) settle(of.open.keys().next().value!);
     },
@@ -140,10 +149,12 @@ export function readTail(
   limit: number,
 ): StoredFrame[] {
   if (seqs.length === 0) return [];
-  return prepare(
+  const rows = prepare(
     `SELECT id, event, data, at FROM frame_tail
      WHERE seq IN (SELECT value FROM json_each(?)) AND id > ? ORDER BY seq LIMIT ?`,
   ).all(JSON.stringify(seqs), after, limit) as StoredFrame[];
+  const { coder } = prepare;
+  return coder.isPlain ? rows : rows.map((row) => ({ ...row, data: coder.open(row.data) }));
 }
 
 /** `rowsOf` for whoever does not write: reads the whole table. */

@@ -42,15 +42,18 @@ export function assertComplete(file: string): void {
   const head = headOf(file);
   if (head === undefined || head >= marked) return;
   throw new LogIncomplete(
-    `${file} ends at position ${head}, and ${markOf(file)} says that position ${marked} was reached: ` +
-      `${wal} is missing, damaged or of another time, or ${file} is. ` +
+    `${endsBefore(file, head, marked)}: ${wal} is missing, damaged or of another time, or ${file} is. ` +
       `Put back the files that belong together; to go on without what is lost, or from a backup, remove ${markOf(file)}`,
   );
 }
 
+export const endsBefore = (file: string, head: number, marked: number): string =>
+  `${file} ends at position ${head}, and ${markOf(file)} says that position ${marked} was reached`;
+
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-function readMark(file: string): number | undefined {
+/** The position that the log of this file had reached; undefined when it is not known. */
+export function readMark(file: string): number | undefined {
   try {
     const found = MARK.exec(readFileSync(markOf(file), 'latin1'));
     return found === null ? undefined : Number(found[1]);

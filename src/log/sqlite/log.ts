@@ -7,6 +7,7 @@ import type { Projection, SqlFunctions } from '../rows.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
 import { assertComplete, openHeadMark } from './high-water-mark.ts';
+import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './lock.ts';
 import { createFrameTail } from './frame-tail.ts';
 import { createHeldValues } from './held-values.ts';
@@ -29,6 +30,8 @@ export interface SqliteLogOptions {
   readonly functions: SqlFunctions;
   /** Address of a module that exports them as `sqlFunctions`, for the reader thread; without it there is none. */
   readonly functionsModule?: string;
+  /** Content is sealed under the first one and read under all. */
+  readonly keys?: EncryptionKeys;
   readonly clock: Clock;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
   readonly onFault: (error: unknown) => void;
@@ -55,7 +58,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
 }
 
 function open(options: SqliteLogOptions): EventLog {
-  const { dir, projection, functions, functionsModule, clock, onFault } = options;
+  const { dir, projection, functions, functionsModule, keys = [], clock, onFault } = options;
   makeFolder(dir);
   const exposure = findExposure(dir);
   if (exposure !== undefined) options.onWarning?.(exposure);
@@ -68,8 +71,8 @@ function open(options: SqliteLogOptions): EventLog {
     makePrivate(file);
     const leftBehind = isLeftBehind(file);
     const db = (opened = openConnection(file, { functions }));
-    const prepare = createStatements(db);
     prepareSchema(db);
+    const prepare = createStatements(db, openCoder(db, keys, functions));
     prepareRows(db, prepare, projection);
 
     const committed = new Set<(notice: Notice) => void>();
@@ -86,7 +89,7 @@ function open(options: SqliteLogOptions): EventLog {
     const reader =
       functionsModule === undefined
         ? undefined
-        : createReader({ file, functionsModule, clock: systemClock() });
+        : createReader({ file, functionsModule, keys, clock: systemClock() });
     const shredder = createShredder({
       db,
       later: clock.after,

@@ -1,6 +1,6 @@
 /** Named questions that replay asks of a log. */
 import type { ListedRow, PastViews } from '../past.ts';
-import type { RowReader } from '../rows.ts';
+import { opened, type RowReader } from '../rows.ts';
 import type { Prepare } from './statements.ts';
 import { readPlacedWrites, readWriters } from './placed-writes.ts';
 import { readTasks } from './write-store.ts';
@@ -42,7 +42,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
         .all<{ threadId: string; head: string; position: number | null }>(
           `SELECT thread_id AS "threadId", head,
              (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
-                AND data ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
+                AND ${opened('data')} ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
            FROM threads WHERE head IS NOT NULL ORDER BY thread_id`,
         )
         .map(({ position, ...head }) => ({ ...head, position: position ?? undefined })),

@@ -7,7 +7,9 @@
  * owed delivery has a body; deliveries that are gone or erased have none.
  */
 import type { Finding } from '../past.ts';
-import type { RowReader } from '../rows.ts';
+import { opened, type RowReader } from '../rows.ts';
+
+const DATA = opened('data');
 
 interface PayloadCheck {
   readonly sql: string;
@@ -18,7 +20,7 @@ const CHECKS: readonly PayloadCheck[] = [
   {
     sql: `SELECT 'thread ' || thread_id || ': its head checkpoint ' || head AS subject,
             (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
-               AND data ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
+               AND ${DATA} ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
           FROM threads WHERE head IS NOT NULL AND NOT EXISTS
             (SELECT 1 FROM checkpoints AS saved WHERE saved.thread_id = threads.thread_id AND ns = ''
                AND checkpoint_name IN (head, unhex(replace(head, '-', ''))))
@@ -41,12 +43,12 @@ const CHECKS: readonly PayloadCheck[] = [
     problem: (id) => `frame state ${id} has a delta base that is gone`,
   },
   {
-    sql: `SELECT json_extract(data, '$.checkpointId') AS subject, position FROM events
+    sql: `SELECT json_extract(${DATA}, '$.checkpointId') AS subject, position FROM events
           WHERE type = 'CheckpointSaved'
-            AND EXISTS (SELECT 1 FROM runs WHERE run_id = json_extract(data, '$.runId'))
+            AND EXISTS (SELECT 1 FROM runs WHERE run_id = json_extract(${DATA}, '$.runId'))
             AND NOT EXISTS (SELECT 1 FROM checkpoints
-              WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(data, '$.ns')
-                AND checkpoint_name IN (json_extract(data, '$.checkpointId'), unhex(replace(json_extract(data, '$.checkpointId'), '-', ''))))
+              WHERE thread_id = json_extract(${DATA}, '$.threadId') AND ns = json_extract(${DATA}, '$.ns')
+                AND checkpoint_name IN (json_extract(${DATA}, '$.checkpointId'), unhex(replace(json_extract(${DATA}, '$.checkpointId'), '-', ''))))
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
@@ -54,10 +56,10 @@ const CHECKS: readonly PayloadCheck[] = [
   },
   {
     sql: `SELECT json_extract(saved.value, '$.checkpointId') AS subject, position
-          FROM events, json_each(data, '$.checkpoints') AS saved
+          FROM events, json_each(${DATA}, '$.checkpoints') AS saved
           WHERE events.type = 'StateUpdated'
             AND NOT EXISTS (SELECT 1 FROM checkpoints
-              WHERE thread_id = json_extract(data, '$.threadId') AND ns = json_extract(saved.value, '$.ns')
+              WHERE thread_id = json_extract(${DATA}, '$.threadId') AND ns = json_extract(saved.value, '$.ns')
                 AND checkpoint_name IN (json_extract(saved.value, '$.checkpointId'), unhex(replace(json_extract(saved.value, '$.checkpointId'), '-', ''))))
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type = 'ThreadPruned')
@@ -65,9 +67,9 @@ const CHECKS: readonly PayloadCheck[] = [
     problem: (checkpoint) => `checkpoint ${checkpoint} of an update is missing`,
   },
   {
-    sql: `SELECT kept.value ->> 'checkpointId' AS subject, position FROM events, json_each(data, '$.kept') AS kept
+    sql: `SELECT kept.value ->> 'checkpointId' AS subject, position FROM events, json_each(${DATA}, '$.kept') AS kept
           WHERE events.type = 'ThreadPruned'
-            AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = data ->> 'threadId'
+            AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = ${DATA} ->> 'threadId'
               AND ns = kept.value ->> 'ns' AND checkpoint_name IN (kept.value ->> 'checkpointId',
                 unhex(replace(kept.value ->> 'checkpointId', '-', ''))))
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
@@ -114,12 +116,12 @@ const CHECKS: readonly PayloadCheck[] = [
     problem: (cron) => `cron ${cron}: a secret outlived it`,
   },
   {
-    sql: `SELECT data ->> 'runId' AS subject, position FROM events AS fired
+    sql: `SELECT ${DATA} ->> 'runId' AS subject, position FROM events AS fired
           WHERE type = 'CronFired'
             AND NOT EXISTS (SELECT 1 FROM events WHERE type = 'RunCreated' AND command_id = fired.command_id
-              AND stream = 'thread-' || (fired.data ->> 'threadId'))
+              AND stream = 'thread-' || (${opened('fired.data')} ->> 'threadId'))
             AND NOT EXISTS (SELECT 1 FROM events WHERE type = 'ThreadDeleted'
-              AND stream = 'thread-' || (fired.data ->> 'threadId'))
+              AND stream = 'thread-' || (${opened('fired.data')} ->> 'threadId'))
           ORDER BY position`,
     problem: (run) => `run ${run}: its cron fired without it`,
   },

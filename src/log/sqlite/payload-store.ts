@@ -12,6 +12,7 @@ import type {
   StoredCheckpoint,
   WriteText,
 } from '../payloads.ts';
+import type { Stored } from '../coder.ts';
 import type { RowReader } from '../rows.ts';
 import { createHeldValues } from './held-values.ts';
 import { shownValues } from './shown-values.ts';
@@ -94,19 +95,25 @@ function writePayload(
     case 'erase-cron-secret':
       return writeSecret(prepare, write);
     case 'body':
-      prepare('INSERT OR REPLACE INTO bodies VALUES (@deliveryId, @threadId, @data)').run(write);
+      prepare('INSERT OR REPLACE INTO bodies VALUES (@deliveryId, @threadId, @data, @crc)').run({
+        ...write,
+        ...prepare.coder.columns(write.data),
+      });
       return;
     case 'erase-body':
       prepare('DELETE FROM bodies WHERE delivery_id = @deliveryId').run(write);
       return;
     case 'item-value':
-      prepare('INSERT OR REPLACE INTO item_values VALUES (@itemId, @data)').run(write);
+      prepare('INSERT OR REPLACE INTO item_values VALUES (@itemId, @data, @crc)').run({
+        ...write,
+        ...prepare.coder.columns(write.data),
+      });
       return;
     case 'item-vectors': {
       const { itemId, vectors } = write;
       prepare('DELETE FROM item_vectors WHERE item_id = ?').run(itemId);
-      const insert = prepare('INSERT INTO item_vectors VALUES (@itemId, @idx, @data)');
-      vectors.forEach((data, idx) => insert.run({ itemId, idx, data }));
+      const insert = prepare('INSERT INTO item_vectors VALUES (@itemId, @idx, @data, @crc)');
+      vectors.forEach((data, idx) => insert.run({ itemId, idx, ...prepare.coder.columns(data) }));
       return;
     }
     case 'erase-item':
@@ -175,7 +182,7 @@ export function createPayloadReader(
     });
   };
   const toStored = (threadId: string, row: CheckpointRow, choice?: ChannelChoice): StoredCheckpoint => {
-    const { metadata, versions, valueChannels, body } = unpackCheckpoint(row);
+    const { metadata, versions, valueChannels, body } = unpackCheckpoint(prepare.coder, row);
     const parse = partsOf(row.checkpoint_id);
     const all = parse(versions) as Record<string, string>;
     const values = parse(valueChannels) as string[];
@@ -208,7 +215,7 @@ export function createPayloadReader(
     const row = find(threadId, '', checkpointId);
     if (row === undefined) return undefined;
     return held.of(`${threadId} ${checkpointId}`, () => {
-      const { versions, valueChannels } = unpackCheckpoint(row);
+      const { versions, valueChannels } = unpackCheckpoint(prepare.coder, row);
       const parse = partsOf(checkpointId);
       const all = parse(versions) as Record<string, string>;
       const names = parse(valueChannels) as string[];
@@ -256,8 +263,9 @@ export function createPayloadReader(
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {
-      return prepare('SELECT data FROM bodies WHERE delivery_id = ?').pluck().get(deliveryId) as
-        string | undefined;
+      const sql = 'SELECT data FROM bodies WHERE delivery_id = ?';
+      const data = prepare(sql).pluck().get(deliveryId) as Stored | undefined;
+      return data && prepare.coder.open(data);
     },
     async request(key) {
       return prepare('SELECT digest, run_id AS runId, thread_id AS threadId FROM requests WHERE key = ?').get(

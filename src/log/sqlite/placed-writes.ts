@@ -28,7 +28,7 @@ export function readPlacedWrites(prepare: Prepare, threadId: string, choice: Wri
   return rows.map((row) => ({
     ...{ ns: row.ns, checkpointId: row.checkpoint_id, runId: row.run_id, taskId: row.task_id },
     ...(row.task_path !== '' && { taskPath: row.task_path }),
-    ...{ idx: row.idx, channel: row.channel, data: fill(row) },
+    ...{ idx: row.idx, channel: row.channel, data: fill(prepare, row) },
   }));
 }
 

@@ -5,10 +5,11 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
-import type { Row } from '../rows.ts';
 import type { SqlFunctions } from '../rows.ts';
 import { openConnection } from './connection.ts';
+import { openCoder } from './keyring.ts';
 import type { Answer, Question, ReaderSetup } from './reader-protocol.ts';
+import { createRowReader } from './row-store.ts';
 import { createStatements } from './statements.ts';
 
 class TimeOver extends Error {}
@@ -34,16 +35,17 @@ function withDeadline(functions: SqlFunctions): { functions: SqlFunctions; until
   return { functions: Object.fromEntries(limited), until: (at) => (deadline = at) };
 }
 
-const { file, functionsModule } = workerData as ReaderSetup;
+const { file, functionsModule, keys = [] } = workerData as ReaderSetup;
 const { sqlFunctions } = (await import(functionsModule)) as { sqlFunctions: SqlFunctions };
 const { functions, until } = withDeadline(sqlFunctions);
-const prepare = createStatements(openConnection(file, { readonly: true, functions }));
+const db = openConnection(file, { readonly: true, functions });
+const rows = createRowReader(createStatements(db, openCoder(db, keys, functions)));
 
 parentPort!.on('message', ({ sql, params, ms }: Question) => {
   until(clock.monotonic() + ms);
   let answer: Answer;
   try {
-    answer = { kind: 'rows', rows: prepare(sql).all(params) as Row[] };
+    answer = { kind: 'rows', rows: rows.all(sql, params) };
   } catch (error) {
     answer =
       error instanceof TimeOver

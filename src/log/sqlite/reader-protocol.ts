@@ -1,10 +1,12 @@
 /** What the log and its reader thread say to each other. */
+import type { EncryptionKeys } from './keyring.ts';
 import type { Params, Row } from '../rows.ts';
 
 export interface ReaderSetup {
   readonly file: string;
   /** Address of the module whose `sqlFunctions` the queries call. */
   readonly functionsModule: string;
+  readonly keys?: EncryptionKeys;
 }
 
 export interface Question {

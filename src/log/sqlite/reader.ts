@@ -46,7 +46,7 @@ interface Job {
   reject(error: Error): void;
 }
 
-export function createReader({ clock, file, functionsModule, limits = LIMITS }: ReaderOptions): Reader {
+export function createReader({ clock, limits = LIMITS, ...setup }: ReaderOptions): Reader {
   const { searchMs } = limits;
   const waiting: Job[] = [];
   const turns: (() => void)[] = [];
@@ -56,7 +56,7 @@ export function createReader({ clock, file, functionsModule, limits = LIMITS }: 
   let closed = false;
 
   function start(): void {
-    const thread = startWorker('log/sqlite/reader-entry', { file, functionsModule } satisfies ReaderSetup);
+    const thread = startWorker('log/sqlite/reader-entry', setup satisfies ReaderSetup);
     // A server that has nothing else to do may end.
     thread.unref();
     thread.on('message', (answer: Answer) => {

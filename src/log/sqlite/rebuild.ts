@@ -1,4 +1,5 @@
 /** P2: rows are a function of the log. Used when a projection changed its version, and to verify the live rows. */
+import type { Coder } from '../coder.ts';
 import type { Recorded } from '../events.ts';
 import type { Projection, RowWrite } from '../rows.ts';
 import type { Connection } from './connection.ts';
@@ -35,13 +36,13 @@ export function createRows(
   db: Connection,
   source: Prepare,
   projection: Projection,
-  { isQueried }: { readonly isQueried: boolean },
+  { isQueried, coder }: { readonly isQueried: boolean; readonly coder?: Coder },
 ): void {
   db.exec(projection.ddl);
   const triggers = projection.fill === undefined ? [] : takeTriggers(db);
   const indexes = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
-  const writeRow = createRowWriter(createStatements(db), ({ op, table, key }) => {
+  const writeRow = createRowWriter(createStatements(db, coder), projection.sealed, ({ op, table, key }) => {
     if (op !== 'put') indexes.restore(table, key);
   });
   const fold = createRowFold(identitiesOf(db, projection.tables), writeRow);
@@ -99,18 +100,18 @@ export function prepareRows(db: Connection, prepare: Prepare, projection: Projec
   const cache = db.pragma('cache_size', { simple: true }) as number;
   db.pragma(`cache_size = ${-CACHE}`);
   try {
-    db.transaction(() => replaceRows(db, projection))();
+    db.transaction(() => replaceRows(db, prepare.coder, projection))();
   } finally {
     db.pragma(`cache_size = ${cache}`);
     db.pragma('shrink_memory');
   }
 }
 
-function replaceRows(db: Connection, projection: Projection): void {
+function replaceRows(db: Connection, coder: Coder, projection: Projection): void {
   const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
     string | undefined;
   for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
-  createRows(db, createStatements(db), projection, { isQueried: true });
+  createRows(db, createStatements(db, coder), projection, { isQueried: true, coder });
   db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
   db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
 }

@@ -1,4 +1,5 @@
 /** P2: compares the live rows with those that the log leads to. */
+import { isSealed, type Coder } from '../coder.ts';
 import type { Recorded } from '../events.ts';
 import { RowsOutdated, type RowDifference } from '../past.ts';
 import type { Cell, Projection, Row, RowWrite } from '../rows.ts';
@@ -59,7 +60,8 @@ function compare(
     Object.fromEntries(columns.map((name, at) => [name, cells[at]!]));
   const others = ordered(rebuilt).iterate() as IterableIterator<readonly Cell[]>;
   try {
-    for (const row of ordered(live).iterate() as IterableIterator<readonly Cell[]>) {
+    for (const stored of ordered(live).iterate() as IterableIterator<readonly Cell[]>) {
+      const row = live.coder.isPlain ? stored : stored.map((cell) => openCell(live.coder, cell));
       const { value: other, done } = others.next();
       if (done !== true && isEqual(row, other)) continue;
       const [key, otherKey] = [String(row[0]), done === true ? undefined : String(other[0])];
@@ -73,6 +75,16 @@ function compare(
     return { table, key: String(missing[0]), live: undefined, rebuilt: toRow(missing) };
   } finally {
     others.return?.();
+  }
+}
+
+/** A cell that does not open differs from every other. */
+function openCell(coder: Coder, cell: Cell): Cell {
+  if (!isSealed(cell)) return cell;
+  try {
+    return coder.open(cell);
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

@@ -1,18 +1,31 @@
 /** Row writes of projections as SQL, and the reader of the rows they left. */
-import type { Row, RowReader, RowWrite } from '../rows.ts';
+import { isSealed, type Coder, type Stored } from '../coder.ts';
+import type { Projection, Row, RowReader, RowWrite } from '../rows.ts';
 import { cellsOf, createShapes, type WriteShape } from '../write-shapes.ts';
 import type { Prepare } from './statements.ts';
 
-/** Makes writes happen. `first` hears of each shape before the first write that has it. */
+/** Makes writes happen, with `sealed` columns sealed. `first` hears of each shape before the first write that has it. */
 export function createRowWriter(
   prepare: Prepare,
+  sealed: Projection['sealed'] = {},
   first: (shape: WriteShape) => void = () => undefined,
 ): (write: RowWrite) => void {
+  const { coder } = prepare;
   const statementOf = createShapes((shape) => {
     first(shape);
-    return prepare(toSql(shape));
+    const columns = (coder.isPlain ? undefined : sealed[shape.table]) ?? [];
+    const places = shape.written.flatMap((name, at) => (columns.includes(name) ? [at] : []));
+    return { statement: prepare(toSql(shape)), places };
   });
-  return (write) => void statementOf(write).run(cellsOf(write));
+  return (write) => {
+    const { statement, places } = statementOf(write);
+    const cells: (Stored | number | null)[] = cellsOf(write);
+    for (const at of places) {
+      const cell = cells[at];
+      if (typeof cell === 'string') cells[at] = coder.seal(cell);
+    }
+    statement.run(cells);
+  };
 }
 
 /** Table and column names come from projections, which are code; values are always bound, by place. */
@@ -33,10 +46,23 @@ function toSql({ op, table, written, key, copied, copies }: WriteShape): string 
 
 /** Without a `search` of its own (a past, a table in memory) the same connection answers. */
 export function createRowReader(prepare: Prepare, search?: RowReader['search']): RowReader {
-  const all: RowReader['all'] = <R extends Row>(sql: string, params = {}) => prepare(sql).all(params) as R[];
+  const { coder } = prepare;
+  const all: RowReader['all'] = <R extends Row>(sql: string, params = {}) => {
+    const rows = prepare(sql).all(params) as R[];
+    return coder.isPlain ? rows : rows.map((row) => openCells(coder, row));
+  };
   return {
     all,
-    get: <R extends Row>(sql: string, params = {}) => prepare(sql).get(params) as R | undefined,
+    get: <R extends Row>(sql: string, params = {}) => {
+      const row = prepare(sql).get(params) as R | undefined;
+      return row === undefined || coder.isPlain ? row : openCells(coder, row);
+    },
     search: search ?? (async (sql, params) => all(sql, params)),
   };
 }
+
+/** A row that was read, with its sealed cells opened. */
+const openCells = <R extends Row>(coder: Coder, row: R): R =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, cell]) => [name, isSealed(cell) ? coder.open(cell) : cell]),
+  ) as R;

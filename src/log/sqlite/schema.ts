@@ -1,5 +1,6 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
+import { CONTENT } from './content-columns.ts';
 import { CHECKPOINTS } from './checkpoint-tables.ts';
 import { FRAME_STATES, FRAMES } from './frame-tables.ts';
 import { RECORDINGS } from './recordings.ts';
@@ -7,7 +8,7 @@ import { CRON_SECRETS } from './secrets.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-const SCHEMA_VERSION = 15;
+const SCHEMA_VERSION = 16;
 
 export const EVENTS = `
 CREATE TABLE events (
@@ -16,7 +17,7 @@ CREATE TABLE events (
   version INTEGER NOT NULL,
   type TEXT NOT NULL,
   schema INTEGER NOT NULL,
-  data TEXT NOT NULL,
+  ${CONTENT},
   at INTEGER NOT NULL,
   command_id TEXT NOT NULL,
   UNIQUE (stream, version)
@@ -35,26 +36,26 @@ CREATE TABLE commands (
 CREATE TABLE snapshots (
   stream TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
-  state TEXT NOT NULL
+  state ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE leases (
   run_id TEXT PRIMARY KEY,
   attempt INTEGER NOT NULL,
   lease_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT, WITHOUT ROWID;
 `;
 
 /** With row ids, as their rows may be long: without, each search reads the whole of the rows that it passes. */
 const BODIES = `
-CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, data TEXT NOT NULL) STRICT;
+CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT;
 `;
 const ITEMS = `
-CREATE TABLE item_values (item_id TEXT PRIMARY KEY, data TEXT NOT NULL) STRICT;
+CREATE TABLE item_values (item_id TEXT PRIMARY KEY, ${CONTENT}) STRICT;
 CREATE TABLE item_vectors (
   item_id TEXT NOT NULL,
   idx INTEGER NOT NULL,
-  data TEXT NOT NULL,
+  ${CONTENT},
   PRIMARY KEY (item_id, idx)
 ) STRICT;
 `;

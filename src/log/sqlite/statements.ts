@@ -1,12 +1,16 @@
-/** Prepares each SQL text once per connection. */
+/** Prepares each SQL text once per connection, and has the coder of what the connection's rows hold. */
+import { PLAIN, type Coder } from '../coder.ts';
 import type { Connection } from './connection.ts';
 import type { Statement } from './library.ts';
 
-export type Prepare = (sql: string) => Statement;
+export interface Prepare {
+  (sql: string): Statement;
+  readonly coder: Coder;
+}
 
-export function createStatements(db: Connection): Prepare {
+export function createStatements(db: Connection, coder: Coder = PLAIN): Prepare {
   const prepared = new Map<string, Statement>();
-  return (sql) => {
+  const prepare = (sql: string): Statement => {
     let statement = prepared.get(sql);
     if (statement === undefined) {
       statement = db.prepare(sql);
@@ -14,4 +18,5 @@ export function createStatements(db: Connection): Prepare {
     }
     return statement;
   };
+  return Object.assign(prepare, { coder });
 }

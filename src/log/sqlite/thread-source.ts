@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromStored } from '../../kernel/stored-json.ts';
 import type { JsonObject } from '../../kernel/json.ts';
+import type { Stored } from '../coder.ts';
 import type {
   SourceCheckpoint,
   SourceFrame,
@@ -22,6 +23,7 @@ import { openConnection } from './connection.ts';
 import { readStream } from './event-store.ts';
 import { ALONE, readFrameText } from './frame-store.ts';
 import { findTail, readTail } from './frame-tail.ts';
+import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { LOG_FILE } from './log.ts';
 import { assertSchema } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
@@ -34,14 +36,15 @@ const PAGE_FRAMES = 100;
 const ROW_MARK = '#';
 
 /** Opens the source of a thread in the log of a data directory, beside a running server too. */
-export function openThreadSource(dir: string, threadId: string): ThreadSource {
+export function openThreadSource(dir: string, threadId: string, keys: EncryptionKeys = []): ThreadSource {
   const file = join(dir, LOG_FILE);
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const db = openConnection(file, { readonly: true });
   try {
     assertSchema(db);
+    const coder = openCoder(db, keys);
     db.exec('BEGIN');
-    return { ...readThread(createStatements(db), threadId), close: () => db.close() };
+    return { ...readThread(createStatements(db, coder), threadId), close: () => db.close() };
   } catch (error) {
     db.close();
     throw error;
@@ -77,7 +80,7 @@ function* readCheckpoints(prepare: Prepare, thread: number): Generator<SourcePay
   function* valuesUpTo(id: number): Generator<SourceValue> {
     while (written < values.length && values[written]! <= id) yield readValue(prepare, values[written++]!);
   }
-  const unpack = openCheckpoints();
+  const unpack = openCheckpoints(prepare.coder);
   for (const id of ids('checkpoint_rows')) {
     const row = prepare(
       `SELECT checkpoints.*, (SELECT last_frame FROM checkpoint_rows WHERE id = @id) AS last_frame
@@ -126,10 +129,10 @@ interface ValueRow {
   readonly run: string | Buffer;
   readonly base: string | null;
   readonly kept: number;
-  readonly data: string;
+  readonly data: Stored;
   readonly head: number;
   readonly start: number;
-  readonly below: string | null;
+  readonly below: Stored | null;
 }
 
 function readValue(prepare: Prepare, id: number): SourceValue {
@@ -144,10 +147,10 @@ function readValue(prepare: Prepare, id: number): SourceValue {
   const isFirst = base === null || row.below !== null;
   // A base that comes later, as in a copied thread, or is not given as a row, has not been read yet.
   const text: SourceText = isFirst
-    ? { data: fill(row), key: `value ${id}`, whole }
+    ? { data: fill(prepare, row), key: `value ${id}`, whole }
     : below !== undefined && below < id
       ? {
-          data: row.data,
+          data: prepare.coder.open(row.data),
           key: `value ${id}`,
           splice: { base: `value ${below}`, head: 0, start: 0, kept },
           whole,
@@ -180,7 +183,7 @@ function* readWrites(
       kind: 'write',
       ...{ runId: toId(row.run), ns, checkpointId: checkpoint_id },
       ...{ taskId: toId(row.task), taskPath: row.task_path, idx: row.idx, channel: row.channel },
-      text: wholeText(fill(row)),
+      text: wholeText(fill(prepare, row)),
     };
   }
 }
@@ -200,7 +203,7 @@ interface StateRow {
   readonly head: number;
   readonly start: number;
   readonly kept: number;
-  readonly data: string;
+  readonly data: Stored;
 }
 
 function* readFrames(prepare: Prepare, runId: string): Generator<SourceFrame> {
@@ -208,11 +211,11 @@ function* readFrames(prepare: Prepare, runId: string): Generator<SourceFrame> {
     `SELECT id, event, iif(state IS NULL, data, '') AS data, at, state FROM frame_rows
      WHERE run_id = ? AND id > ? ORDER BY id LIMIT ${PAGE_FRAMES}`,
   );
-  type Row = { id: number; event: string; data: string; at: number; state: number | null };
+  type Row = { id: number; event: string; data: Stored; at: number; state: number | null };
   for (let after = -1, rows = page.all(runId, after) as Row[]; rows.length > 0;) {
     for (const { id, event, data, at, state } of rows) {
       const frame = { kind: 'frame', runId, id, event, at } as const;
-      if (state === null) yield { ...frame, showsState: false, text: wholeText(data) };
+      if (state === null) yield { ...frame, showsState: false, text: wholeText(prepare.coder.open(data)) };
       else yield { ...frame, ...readState(prepare, state) };
     }
     after = rows.at(-1)!.id;
@@ -226,7 +229,11 @@ function readState(prepare: Prepare, id: number): Pick<SourceFrame, 'showsState'
   const { series, base, head, start, kept, data } = prepare(
     'SELECT series, base, head, start, kept, data FROM frame_states WHERE id = ?',
   ).get(id) as StateRow;
-  const text = { data, key: `frame ${id}`, whole: () => readFrameText(prepare, id) };
+  const text = {
+    data: prepare.coder.open(data),
+    key: `frame ${id}`,
+    whole: () => readFrameText(prepare, id),
+  };
   return {
     showsState: series !== ALONE,
     text: base === null ? text : { ...text, splice: { base: `frame ${base}`, head, start, kept } },
@@ -238,7 +245,7 @@ function* readRecordings(prepare: Prepare, threadId: string): Generator<SourcePa
   const part = prepare('SELECT run_id, data FROM recordings WHERE seq = ?');
   for (const seq of parts.all(threadId)) {
     const { run_id, data } = part.get(seq) as { run_id: string; data: Uint8Array };
-    yield { kind: 'recording', runId: run_id, bytes: data };
+    yield { kind: 'recording', runId: run_id, bytes: prepare.coder.openBytes(data) };
   }
 }
 

@@ -16,7 +16,7 @@ export function readOutline(prepare: Prepare, threadId: string): CheckpointOutli
          WHERE w.checkpoint = c.checkpoint AND w.ns = c.ns) AS written
      FROM checkpoints AS c WHERE thread_id = ? ORDER BY seq DESC`,
   ).all(threadId) as OutlineRow[];
-  const unpack = openCheckpoints();
+  const unpack = openCheckpoints(prepare.coder);
   return rows.map((row) => {
     const { metadata, body } = unpack(row);
     return {

@@ -6,6 +6,7 @@
  * data from the unit `start` on, then the rest of its data. Before a value's row goes or changes, what leans on it is
  * made whole.
  */
+import type { Stored } from '../coder.ts';
 import type { TaskOutline } from '../past.ts';
 import type { ChannelText, PayloadWrite, WriteText } from '../payloads.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
@@ -26,9 +27,9 @@ export interface LeaningRow {
   readonly head: number;
   readonly start: number;
   readonly kept: number;
-  readonly data: string;
+  readonly data: Stored;
   /** NULL for a whole one. */
-  readonly below: string | null;
+  readonly below: Stored | null;
 }
 
 /** Of a value: its namespace and the number of the checkpoint before. */
@@ -56,15 +57,18 @@ export function writeWrites(
   const rows = keys.writes(checkpoint, ns, () => rowsOf(prepare, checkpoint, ns));
   const drop = prepare('DELETE FROM write_rows WHERE id = ?');
   const insert = prepare(
-    `INSERT INTO write_rows (ns, checkpoint, task, task_path, idx, run, channel, data)
-     VALUES (@ns, @checkpoint, @task, @taskPath, @idx, @run, @channel, @data)`,
+    `INSERT INTO write_rows (ns, checkpoint, task, task_path, idx, run, channel, data, crc)
+     VALUES (@ns, @checkpoint, @task, @taskPath, @idx, @run, @channel, @data, @crc)`,
   );
   for (const { taskId, taskPath = '', idx, channel, data } of writes) {
     const key = keyOf(taskId, idx);
     const earlier = rows.get(key);
     if (earlier !== undefined) drop.run(earlier);
     const task = toName(taskId);
-    const { lastInsertRowid } = insert.run({ ns, checkpoint, task, taskPath, idx, run, channel, data });
+    const { lastInsertRowid } = insert.run({
+      ...{ ns, checkpoint, task, taskPath, idx, run, channel },
+      ...prepare.coder.columns(data),
+    });
     rows.set(key, Number(lastInsertRowid));
   }
 }
@@ -104,7 +108,7 @@ export function readWrites(
     ...(row.task_path !== '' && { taskPath: row.task_path }),
     idx: row.idx,
     channel: row.channel,
-    data: fill(row),
+    data: fill(prepare, row),
   }));
 }
 
@@ -134,7 +138,7 @@ export function readTasks(prepare: Prepare, threadId: string): TaskOutline[] {
       sends: [],
     };
     tasks.set(key, task);
-    if (row.sends === 1) task.sends.push(fill(row));
+    if (row.sends === 1) task.sends.push(fill(prepare, row));
   }
   return [...tasks.values()];
 }
@@ -145,12 +149,13 @@ export function leanWrites(prepare: Prepare, place: LeanPlace, { id, channel, da
   const rows = prepare(
     `SELECT id, data FROM write_rows WHERE checkpoint = @parent AND ns = @ns AND channel = @channel AND base IS NULL
        AND length(data) BETWEEN ${SHORTEST} AND ${LONGEST} LIMIT ${MAX_LEANING}`,
-  ).all({ parent: place.parent, ns: place.ns, channel }) as { id: number; data: string }[];
+  ).all({ parent: place.parent, ns: place.ns, channel }) as { id: number; data: Stored }[];
   for (const row of rows) {
-    const leaning = leaningOf(data, row);
+    const leaning = leaningOf(prepare, data, row);
     if (leaning !== undefined)
       prepare(
-        'UPDATE write_rows SET base = @base, head = @head, start = @start, kept = @kept, data = @data WHERE id = @id',
+        `UPDATE write_rows SET base = @base, head = @head, start = @start, kept = @kept, data = @data, crc = @crc
+         WHERE id = @id`,
       ).run({ base: id, ...leaning });
   }
 }
@@ -169,11 +174,11 @@ export function leanInput(
     `SELECT id, version,
        iif(base IS NULL AND rest IS NULL AND length(data) BETWEEN ${SHORTEST} AND ${LONGEST}, data, NULL) AS data
      FROM blob_rows WHERE thread = ? AND ns = ? AND channel = '${INPUT}' ORDER BY version DESC LIMIT 1`,
-  ).get(thread, ns) as { id: number; version: string; data: string | null } | undefined;
+  ).get(thread, ns) as { id: number; version: string; data: Stored | null } | undefined;
   // Only of the step before: the next steps have nothing of it that is new.
   if (row?.data == null || Number.parseInt(row.version, 10) !== Number.parseInt(version, 10) - 1)
     return undefined;
-  const leaning = leaningOf(data, { id: row.id, data: row.data });
+  const leaning = leaningOf(prepare, data, { id: row.id, data: row.data });
   const known = prepare(
     'SELECT 1 FROM blob_rows WHERE thread = ? AND ns = ? AND channel = ? AND version = ?',
   ).get(thread, ns, channel, version);
@@ -181,16 +186,19 @@ export function leanInput(
   makeLeaningWhole(prepare, row.id);
   const rest = prepare('SELECT max(id) + 1 FROM blob_rows').pluck().get() as number;
   prepare(
-    'UPDATE blob_rows SET rest = @rest, head = @head, start = @start, kept = @kept, data = @data WHERE id = @id',
+    `UPDATE blob_rows SET rest = @rest, head = @head, start = @start, kept = @kept, data = @data, crc = @crc
+     WHERE id = @id`,
   ).run({ rest, ...leaning });
   return rest;
 }
 
-function leaningOf(below: string, { id, data }: { readonly id: number; readonly data: string }) {
+function leaningOf(prepare: Prepare, below: string, row: { readonly id: number; readonly data: Stored }) {
+  const data = prepare.coder.open(row.data);
   const overlap = findOverlap(below, data);
   if (overlap === undefined) return undefined;
   const { head, from: start, kept } = overlap;
-  return { id, head, start, kept, data: data.slice(0, head) + data.slice(head + kept) };
+  const rest = data.slice(0, head) + data.slice(head + kept);
+  return { id: row.id, head, start, kept, ...prepare.coder.columns(rest) };
 }
 
 /** Comes before the value's row goes or changes. */
@@ -205,11 +213,16 @@ export function makeLeaningWhole(prepare: Prepare, base: number): void {
     ).all(base) as (LeaningRow & { id: number })[];
     for (const row of rows)
       prepare(
-        `UPDATE ${table} SET ${column} = NULL, head = NULL, start = NULL, kept = ${none}, data = @data WHERE id = @id`,
-      ).run({ id: row.id, data: fill(row) });
+        `UPDATE ${table} SET ${column} = NULL, head = NULL, start = NULL, kept = ${none}, data = @data, crc = @crc
+         WHERE id = @id`,
+      ).run({ id: row.id, ...prepare.coder.columns(fill(prepare, row)) });
   }
 }
 
 /** The whole data of a row. */
-export const fill = ({ head, start, kept, data, below }: LeaningRow): string =>
-  below === null ? data : data.slice(0, head) + below.slice(start, start + kept) + data.slice(head);
+export function fill({ coder }: Prepare, { head, start, kept, data, below }: LeaningRow): string {
+  const own = coder.open(data);
+  return below === null
+    ? own
+    : own.slice(0, head) + coder.open(below).slice(start, start + kept) + own.slice(head);
+}

@@ -77,7 +77,7 @@ export function createWriter({
   poisoned,
   onFault,
 }: WriterOptions): Writer {
-  const writeRow = createRowWriter(prepare);
+  const writeRow = createRowWriter(prepare, projection.sealed);
   // Real time, whatever the server's clock says: other programs live in it.
   const { after, monotonic } = systemClock();
   let queue: Waiting[] = [];

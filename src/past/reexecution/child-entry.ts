@@ -13,8 +13,16 @@ process.on('message', (message: ChildOrder | typeof LEAVE) => {
     .then((report) => process.send!(report, () => process.exit()));
 });
 
-async function execute({ store, graphs, run, memoryMb, timeoutMs, ...options }: ChildOrder): Promise<string> {
-  const history = storeAt(store).openPast();
+async function execute({
+  store,
+  keys,
+  graphs,
+  run,
+  memoryMb,
+  timeoutMs,
+  ...options
+}: ChildOrder): Promise<string> {
+  const history = storeAt(store, keys).openPast();
   const judge = openJudge({
     ...{ graphs, env: {}, memoryMb, timeoutMs, clock: systemClock(), output: 'nowhere', live: false },
   });

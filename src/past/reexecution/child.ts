@@ -16,6 +16,8 @@ export interface ChildOrder extends Pick<
 > {
   /** Address of the store. */
   readonly store: string;
+  /** Of its encrypted content. */
+  readonly keys: readonly string[];
   /** Graphs of the project by id. */
   readonly graphs: readonly GraphSpec[];
   readonly run: RunRef;

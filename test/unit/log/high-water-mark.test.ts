@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Database } from '../../../src/log/sqlite/library.ts';
 import type { EventLog } from '../../../src/log/log.ts';
+import { openHistory } from '../../../src/log/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { append, batch, committed } from '../../support/batches.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
@@ -67,6 +68,27 @@ const isIncomplete =
   (...says: readonly RegExp[]) =>
   (error: Error) =>
     error.name === 'LogIncomplete' && says.every((text) => text.test(error.message));
+
+test('a past whose log ends before the mark beside it is damaged, and one that goes further is not (L1)', () =>
+  withTempDir(async (dir) => {
+    // given
+    const log = open(dir);
+    committed(await log.commit(batch([append('s', 0, 'said', 'said')])));
+    await log.close();
+    const damageAt = (position: number): string | undefined => {
+      const digits = String(position).padStart(16, '0');
+      writeFileSync(named(dir, '-head'), `${digits} ${digits}\n`);
+      const history = openHistory(dir, fakeProjection(), functions);
+      try {
+        return history.damage();
+      } finally {
+        history.close();
+      }
+    };
+    // then
+    assert.match(damageAt(3)!, /ends at position 2, and \S+log\.db-head says that position 3 was reached$/);
+    for (const position of [1, 2]) assert.equal(damageAt(position), undefined);
+  }));
 
 test('L1 the start refuses a lost, cut or damaged write-ahead log and destroys nothing', () =>
   withRemains(async (copy) => {

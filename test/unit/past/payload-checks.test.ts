@@ -16,14 +16,14 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
   ['DELETE FROM frame_rows WHERE id = 1', /frames have a gap/, false],
   ['UPDATE frame_rows SET state = 77 WHERE id = 1', /a frame's text is missing/, false],
   [
-    "INSERT INTO frame_states VALUES (9, 'a', '', 8, 8, 0, 0, 1, 'x')",
+    "INSERT INTO frame_states VALUES (9, 'a', '', 8, 8, 0, 0, 1, 'x', 0)",
     /frame state 9 has a delta base that is gone/,
     false,
   ],
   ['DELETE FROM checkpoint_rows WHERE id = 1', /checkpoint \S+ is missing/, true],
   ["UPDATE blob_rows SET base = '1' WHERE id = 1", /value \S+ \S+ \S+ has a delta base that is gone/, false],
   [
-    "INSERT INTO write_rows SELECT 99, ns, checkpoint, 't', '', 0, run, 'c', 999, 0, 0, 1, 'x' FROM checkpoint_rows LIMIT 1",
+    "INSERT INTO write_rows SELECT 99, ns, checkpoint, 't', '', 0, run, 'c', 999, 0, 0, 1, 'x', 0 FROM checkpoint_rows LIMIT 1",
     /a write on checkpoint \S+ \S+ has a delta base that is gone/,
     false,
   ],
@@ -34,8 +34,8 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
   ],
   ['UPDATE blob_rows SET rest = 99 WHERE id = 1', /an input in row 1 has a delta base that is gone/, false],
   ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
-  ["INSERT INTO secrets VALUES ('a', 'b', 'c')", /a secret outlived/, false],
-  ["INSERT INTO cron_secrets VALUES ('a', 'b')", /cron a: a secret outlived/, false],
+  ["INSERT INTO secrets VALUES ('a', 'b', 'c', 0)", /a secret outlived/, false],
+  ["INSERT INTO cron_secrets VALUES ('a', 'b', 0)", /cron a: a secret outlived/, false],
   ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],
   ["UPDATE events SET type = 'RunPaused' WHERE type = 'RunStarted'", /RunPaused is unknown/, true],
 ];
