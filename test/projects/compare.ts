@@ -17,6 +17,8 @@ import { ALL_MODES, MODES, type Scenario } from './steps.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ORACLE_TIMEOUT_MS = 60_000;
 const MAX_TOLD_DIFFERENCES = 12;
+/** What a configuration may have beside graphs and an `.env` to be served together with others. */
+const USUAL = { node_version: '20', dependencies: ['.'] };
 
 /** A started project, or several: their folder on the line, and the server that has their configuration. */
 export interface StartedProject {
@@ -55,15 +57,17 @@ export async function withProjects<T>(
   const all = { dependencies: names.map((name) => `./${name}`), graphs: {} as Record<string, unknown> };
   for (const name of names) {
     const own = await copyProject(root, name, repository);
-    const { graphs, dependencies, ...rest } = JSON.parse(
-      await readFile(join(own, 'langgraph.json'), 'utf8'),
-    ) as { graphs: Record<string, string | { path: string }>; dependencies: unknown };
+    const { graphs, ...rest } = JSON.parse(await readFile(join(own, 'langgraph.json'), 'utf8')) as {
+      graphs: Record<string, string | { path: string }>;
+    };
     for (const [id, graph] of Object.entries(graphs))
       all.graphs[`${name}-${id}`] =
         typeof graph === 'string' ? join(name, graph) : { ...graph, path: join(name, graph.path) };
-    assert.deepEqual(dependencies, ['.'], name);
-    Object.assign(all, rest);
-    if (existsSync(join(own, '.env'))) await cp(join(own, '.env'), join(folder, '.env'));
+    const env = existsSync(join(own, '.env'));
+    assert.deepEqual({ node_version: '20', ...rest }, { ...USUAL, ...(env && { env: '.env' }) }, name);
+    if (!env) continue;
+    await cp(join(own, '.env'), join(folder, '.env'));
+    Object.assign(all, { env: '.env' });
   }
   await writeFile(join(folder, 'langgraph.json'), JSON.stringify(all));
   return withServed(folder, use);
