@@ -34,7 +34,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2245,
   'src/ws': 620,
   scripts: 2067,
-  test: 70500,
+  test: 70550,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -45,7 +45,6 @@ const LONGEST_FILES: readonly string[] = [
   'test/faults/hostile-clients.test.ts',
   'test/faults/fault-attribution.test.ts',
   'test/faults/kill.test.ts',
-  'test/e2e/stop.test.ts',
 ];
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
