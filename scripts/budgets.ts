@@ -20,7 +20,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/graphs': 9110,
   'src/http': 10253,
   'src/item': 304,
-  'src/kernel': 1714,
+  'src/kernel': 1716,
   'src/log': 6839,
   'src/observe': 418,
   'src/past': 4561,
@@ -34,7 +34,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2245,
   'src/ws': 620,
   scripts: 2068,
-  test: 71097,
+  test: 71173,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -34,17 +34,17 @@ const FILES_PER_PROCESS: Record<string, number> = {
 };
 /** Files that take or wait longest. They start first: shorter ones keep all processes busy until the end. */
 const LONGEST_FILES: readonly string[] = [
+  'test/faults/misbehaving-neighbours.test.ts',
+  'test/e2e/reexecution.test.ts',
   'test/projects/agents.test.ts',
   'test/projects/graphs.test.ts',
-  'test/faults/misbehaving-neighbours.test.ts',
-  'test/faults/fault-attribution.test.ts',
-  'test/e2e/reexecution.test.ts',
   'test/projects/apps.test.ts',
+  'test/e2e/dev.test.ts',
   'test/projects/strict-resume.test.ts',
-  'test/faults/hostile-clients.test.ts',
   'test/faults/misbehaving-graphs.test.ts',
+  'test/faults/hostile-clients.test.ts',
+  'test/faults/fault-attribution.test.ts',
   'test/faults/kill.test.ts',
-  'test/e2e/stop.test.ts',
 ];
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long']);

@@ -28,8 +28,8 @@ const FIRST_IN_STRINGS = 0x20;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d{0,4095})(?:\.\d{1,4095})?(?:[eE][+-]?\d{1,20})?(?![\d.eE])/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** Slots of a table of object shapes: a shape that lost its slot to another counts as new again. */
-const SHAPE_SLOTS = 65_536;
+/** Most slots of a table of object shapes: a shape that lost its slot to another counts as new again. */
+const MAX_SHAPE_SLOTS = 65_536;
 /** Random, so that no file is made of names with one hash. */
 const HASH_SEED = Math.floor(Math.random() * 2 ** 32);
 
@@ -46,7 +46,9 @@ export function* scanJson(
   const isList = new Uint8Array(maxDepth + 1);
   /** Hash of the object's names so far, by depth. */
   const shapeOf = new Int32Array(maxDepth + 1);
-  const shapes = new Int32Array(SHAPE_SLOTS);
+  // Most texts are short, and a member has four characters or more.
+  const slots = Math.min(MAX_SHAPE_SLOTS, 2 ** Math.ceil(Math.log2(text.length + 1)));
+  const shapes = new Int32Array(slots);
   let depth = 0;
   let weight = 0;
   let next = VALUE;
@@ -104,7 +106,7 @@ export function* scanJson(
         continue;
       }
       shapeOf[depth] = shape = Math.imul(shape ^ QUOTE, 0x01000193);
-      const slot = (shape ^ (shape >>> 15)) & (SHAPE_SLOTS - 1);
+      const slot = (shape ^ (shape >>> 15)) & (slots - 1);
       weight += shapes[slot] === shape ? MEMBER_WEIGHT : NEW_MEMBER_WEIGHT;
       shapes[slot] = shape;
       next = SEPARATOR;

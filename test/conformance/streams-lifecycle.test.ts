@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { startProcess } from '../support/with-process.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
-import { assertVerified, withServer, type TestServer } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, newThread } from './scene.ts';
 import { dataOf, openStream, readFrames, streamRun, type Frame } from './stream-reader.ts';
 

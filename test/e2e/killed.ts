@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { suite } from '../support/suite.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
 
 export const E2E_PROJECT = fileURLToPath(new URL('./project/platform.json', import.meta.url));

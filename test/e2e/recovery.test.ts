@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { startServer } from '../../src/serve.ts';
 import { suite } from '../support/suite.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { assertDense, attemptsIn, collect } from './frames.ts';
 import { E2E_PROJECT, killedWith } from './killed.ts';
 import { marksOf, reached } from './marks.ts';

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { storeAt } from '../../src/open-store.ts';
 import type { RecordingPart } from '../../src/recording/parts.ts';
 import { unpackPart } from '../../src/recording/unpack.ts';
+import { shared } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
 import { withModelServer } from './model-server.ts';
 import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
@@ -67,56 +68,49 @@ const withScene = (use: (scene: Scene) => Promise<void>, env: Record<string, str
     }),
   );
 
-const TRIP = { input: { topic: 'trips' } };
+/** For tests that look at threads of their own only. */
+const scene = shared(test, withScene);
 
-test('parallel tasks, retries, a subgraph and an answered interrupt execute again with no difference (R1)', () =>
-  withScene(async ({ run, replay, requests, parts }) => {
-    // given
-    const config = { configurable: { modelApiKey: 'key-of-the-run' } };
-    const { thread, run: first } = await run('agent', { ...TRIP, config });
-    await run('agent', { command: { resume: 'yes' } }, thread);
-    await run('plain', { input: { topic: 'maps' } });
-    await run('client', { input: { topic: 'threads' } });
-    const before = requests();
-    // when
-    const all = await replay(['--all']);
-    // then
-    assert.equal(all.code, 0, all.output);
-    assert.match(all.output, /4 equal, 0 different, 0 not tried/);
-    assert.equal(requests(), before, 'nothing reached the model');
-    const recorded = await parts(first);
-    assert.equal(recorded.filter(({ kind }) => kind === 'exchange').length, 9);
-    // A4 No secret of the user, of the run, of the model's account or of its answers is in the recording.
-    const text = JSON.stringify(recorded);
-    for (const secret of [
-      ...['tok-of-ada-4711', 'key-of-the-run', 'key-of-the-model', 'key-in-the-url', 'cookie-of-the-model'],
-    ])
-      assert.equal(text.includes(secret), false, secret);
-    const start = recorded.find((part) => part.kind === 'start');
-    assert.match(start?.env['MODEL_URL'] ?? '', /^http:/);
-    assert.equal(start?.env['PATH'], null);
-    assert.ok(start?.versions['@langchain/langgraph']);
-  }));
+const TRIP = { input: { topic: 'trips' } };
 
 for (const [how, env] of [
   ['served', {}],
   ['observed by dev', { REWOUND_DEV: '1' }],
 ] as const)
-  test(`clocks, random values, ids and requests are equal in every kind of graph, ${how}`, () =>
-    withScene(async ({ run, replay }) => {
+  test(`all kinds of graphs, retries and an answered interrupt execute again alike, ${how} (R1)`, () =>
+    withScene(async ({ run, replay, requests, parts }) => {
       // given
-      const { thread } = await run('sequence', { input: { seen: [] } });
-      await run('sequence', { input: { seen: [] } }, thread);
+      const config = { configurable: { modelApiKey: 'key-of-the-run' } };
+      const { thread, run: first } = await run('agent', { ...TRIP, config });
+      await run('agent', { command: { resume: 'yes' } }, thread);
+      await run('plain', { input: { topic: 'maps' } });
+      await run('client', { input: { topic: 'threads' } });
+      const { thread: twice } = await run('sequence', { input: { seen: [] } });
+      await run('sequence', { input: { seen: [] } }, twice);
       await run('parallel', { input: { seen: [] } });
       await run('functional', { input: { n: 4 } });
       const { thread: chat } = await run('chat', { input: { messages: ['hi'] } });
       await run('chat', { input: { messages: [{ role: 'user', content: 'again' }] } }, chat);
       await run('generated', { input: { n: 30 } });
+      const before = requests();
       // when
       const all = await replay(['--all']);
       // then
       assert.equal(all.code, 0, all.output);
-      assert.match(all.output, /7 equal, 0 different, 0 not tried/);
+      assert.match(all.output, /11 equal, 0 different, 0 not tried/);
+      assert.equal(requests(), before, 'nothing reached the model');
+      const recorded = await parts(first);
+      assert.equal(recorded.filter(({ kind }) => kind === 'exchange').length, 9);
+      // A4 No secret of the user, of the run, of the model's account or of its answers is in the recording.
+      const text = JSON.stringify(recorded);
+      for (const secret of [
+        ...['tok-of-ada-4711', 'key-of-the-run', 'key-of-the-model', 'key-in-the-url', 'cookie-of-the-model'],
+      ])
+        assert.equal(text.includes(secret), false, secret);
+      const start = recorded.find((part) => part.kind === 'start');
+      assert.match(start?.env['MODEL_URL'] ?? '', /^http:/);
+      assert.equal(start?.env['PATH'], null);
+      assert.ok(start?.versions['@langchain/langgraph']);
     }, env));
 
 /** What the report says of each planted change of the graph `changeable`. */
@@ -137,40 +131,45 @@ const PLANTED: Readonly<Record<string, RegExp>> = {
 test('planted changes are named by their places; unused requests may be allowed', () =>
   withScene(async ({ run, replay }) => {
     // given
-    const { thread } = await run('changeable', { input: { seen: [] } });
-    const args = ['--thread', thread];
-    for (const [planted, expected] of Object.entries(PLANTED)) {
-      // when
-      const { code, output } = await replay(args, { PLANTED: planted });
-      // then
-      assert.match(output, expected, planted);
-      assert.equal(code, planted === '' ? 0 : 1, planted);
-    }
-    const allowed = await replay([...args, '--allow-unused'], { PLANTED: 'missing request' });
+    const runs: { thread: string; run: string; change: string }[] = [];
+    for (const change of Object.keys(PLANTED))
+      runs.push({ ...(await run('changeable', { input: { seen: [] } })), change });
+    const plantedOn = Object.fromEntries(runs.map(({ thread, change }) => [thread, change]));
+    const env = { PLANTED_ON: JSON.stringify(plantedOn) };
+    // when
+    const { code, output } = await replay(['--all'], env);
+    // then
+    assert.equal(code, 1, output);
+    assert.match(output, new RegExp(`1 equal, ${runs.length - 1} different, 0 not tried`));
+    const reports = output.split(/^(?=Run )/m);
+    for (const { run: id, change } of runs)
+      assert.match(reports.find((report) => report.startsWith(`Run ${id} `)) ?? '', PLANTED[change]!, change);
+    const { thread } = runs.find(({ change }) => change === 'missing request')!;
+    const allowed = await replay(['--thread', thread, '--allow-unused'], env);
     assert.equal(allowed.code, 0, allowed.output);
   }));
 
-test('a planted change is named by step, node and channel; a changed prompt is shown as a difference', () =>
-  withScene(async ({ run, replay }) => {
-    // given
-    const { thread } = await run('agent', TRIP);
-    const { run: second } = await run('agent', { command: { resume: 'yes' } }, thread);
-    const args = ['--thread', thread];
-    // when
-    const verdict = await replay([...args, '--run', second], { PLANTED: 'verdict' });
-    const prompt = await replay(args, { PLANTED: 'prompt' });
-    const matched = await replay([...args, '--match', 'url'], { PLANTED: 'prompt' });
-    // then
-    assert.equal(verdict.code, 1, verdict.output);
-    assert.match(
-      verdict.output,
-      /different: write, .*node decide, channel verdict\n +recorded +"yes after \d+"\n +found +"changed"/,
-    );
-    assert.equal(prompt.code, 1, prompt.output);
-    assert.match(prompt.output, /node plan, step 1, makes another request/);
-    assert.match(prompt.output, /- +"prompt": "Plan trips",\n +\+ +"prompt": "Plan trips well",/);
-    assert.equal(matched.code, 0, matched.output);
-  }));
+test('a planted change is named by step, node and channel; a changed prompt is shown as a difference', async () => {
+  const { run, replay } = scene();
+  // given
+  const { thread } = await run('agent', TRIP);
+  const { run: second } = await run('agent', { command: { resume: 'yes' } }, thread);
+  const args = ['--thread', thread];
+  // when
+  const verdict = await replay([...args, '--run', second], { PLANTED: 'verdict' });
+  const prompt = await replay(args, { PLANTED: 'prompt' });
+  const matched = await replay([...args, '--match', 'url'], { PLANTED: 'prompt' });
+  // then
+  assert.equal(verdict.code, 1, verdict.output);
+  assert.match(
+    verdict.output,
+    /different: write, .*node decide, channel verdict\n +recorded +"yes after \d+"\n +found +"changed"/,
+  );
+  assert.equal(prompt.code, 1, prompt.output);
+  assert.match(prompt.output, /node plan, step 1, makes another request/);
+  assert.match(prompt.output, /- +"prompt": "Plan trips",\n +\+ +"prompt": "Plan trips well",/);
+  assert.equal(matched.code, 0, matched.output);
+});
 
 test('a run is stopped, stubbed, edited and started from a later checkpoint', () =>
   withScene(async ({ run, replay, programs }) => {
@@ -198,26 +197,26 @@ test('a run is stopped, stubbed, edited and started from a later checkpoint', ()
     assert.match(live.output, /"answer \d\d /);
   }));
 
-test('a client has a run executed again beside the server, and gets the report (R1)', () =>
-  withScene(async ({ run, server }) => {
-    // given
-    const { thread, run: id } = await run('agent', TRIP);
-    const path = `/threads/${thread}/runs/${id}/replay`;
-    // when
-    const [first, second] = await Promise.all([
-      server.open('POST', path, {}).then((reply) => reply.text()),
-      server.open('POST', path, { stub: ['look'], allow_unused: true }).then((reply) => reply.text()),
-    ]);
-    // then
-    for (const text of [first, second])
-      assert.match(
-        text,
-        /event: started[^]*event: report\r\ndata: \{[^]*"verdict":"equal","closedBy":\["patches","permissions"/,
-      );
-    const wrong = await server.ask('POST', path, { match: 'all' });
-    assert.equal(wrong.status, 422);
-    assert.match(wrong.json.detail, /match: expected "exact" or "url"/);
-  }));
+test('a client has a run executed again beside the server, and gets the report (R1)', async () => {
+  const { run, server } = scene();
+  // given
+  const { thread, run: id } = await run('agent', TRIP);
+  const path = `/threads/${thread}/runs/${id}/replay`;
+  // when
+  const [first, second] = await Promise.all([
+    server.open('POST', path, {}).then((reply) => reply.text()),
+    server.open('POST', path, { stub: ['look'], allow_unused: true }).then((reply) => reply.text()),
+  ]);
+  // then
+  for (const text of [first, second])
+    assert.match(
+      text,
+      /event: started[^]*event: report\r\ndata: \{[^]*"verdict":"equal","closedBy":\["patches","permissions"/,
+    );
+  const wrong = await server.ask('POST', path, { match: 'all' });
+  assert.equal(wrong.status, 422);
+  assert.match(wrong.json.detail, /match: expected "exact" or "url"/);
+});
 
 test('the report of a re-execution is a message, not what graph code prints', () =>
   withScene(
@@ -256,18 +255,18 @@ test('a run killed in the middle executes again as one, with the answers of its 
     assert.equal(result.code, 0, result.output);
   }));
 
-test('what cannot be recorded makes a re-execution refuse with its name, unless its node is a stub', () =>
-  withScene(async ({ run, replay }) => {
-    // given
-    const { thread } = await run('raw', TRIP);
-    // when
-    const refused = await replay(['--thread', thread]);
-    const stubbed = await replay(['--thread', thread, '--stub', 'socket']);
-    // then
-    assert.equal(refused.code, 3, refused.output);
-    assert.match(refused.output, /not tried: a socket of node socket, step 1 is not recorded; --stub/);
-    assert.equal(stubbed.code, 0, stubbed.output);
-  }));
+test('what cannot be recorded makes a re-execution refuse with its name, unless its node is a stub', async () => {
+  const { run, replay } = scene();
+  // given
+  const { thread } = await run('raw', TRIP);
+  // when
+  const refused = await replay(['--thread', thread]);
+  const stubbed = await replay(['--thread', thread, '--stub', 'socket']);
+  // then
+  assert.equal(refused.code, 3, refused.output);
+  assert.match(refused.output, /not tried: a socket of node socket, step 1 is not recorded; --stub/);
+  assert.equal(stubbed.code, 0, stubbed.output);
+});
 
 test('only a deployment, assistant or run that says so is recorded; deletion erases recordings (L3)', () =>
   withScene(

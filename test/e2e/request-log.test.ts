@@ -1,10 +1,12 @@
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
-import { PROJECT } from '../support/with-server.ts';
 import { withPrograms } from './programs.ts';
 
 const test = suite('request log');
+
+const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
 
 const ARGS = ['--config', join(PROJECT, 'platform.edge.json')];
 const HEADERS = { 'x-request-id': 'r-7', 'x-request-secret': 'canary', 'x-api-key': 'canary' };

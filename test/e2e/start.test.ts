@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from '../support/suite.ts';
-import { PROJECT } from '../support/with-server.ts';
 import { asServer, withPrograms } from './programs.ts';
 import { FUNCTION, project, withTakenPort } from './written-project.ts';
 
 const test = suite('start');
+
+const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
 
 /** Runs graph `graph` once and tells what it saw of the variable `SEEN`. */
 const seenBy = async (url: string): Promise<unknown> => {

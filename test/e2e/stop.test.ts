@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { assertDense, attemptsIn, collect } from './frames.ts';
 import { marksOf, reached } from './marks.ts';
 import { withPrograms, type ServerProgram } from './programs.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { collect, type ReceivedFrame } from '../e2e/frames.ts';
 import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
 import { mountLacking } from './disk/small-disk.ts';

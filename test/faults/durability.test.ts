@@ -8,7 +8,7 @@ import { createRun, createThread, joinRun } from '../e2e/runs.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 
 const KILLS = Number(process.env['DURABILITY_KILLS'] ?? 4);
 /** One in 20; a busy machine needs 20 ms for a commit now and then, so a few kills show only that it is not the rule. */

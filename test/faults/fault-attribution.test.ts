@@ -12,7 +12,7 @@ import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs
 import { createRun, createThread, joinRun } from '../e2e/runs.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 
 const KILLS = Number(process.env['ATTRIBUTION_KILLS'] ?? 6);
 const RUNS = Number(process.env['ATTRIBUTION_RUNS'] ?? 40);

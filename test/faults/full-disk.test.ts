@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 import { mountLacking, withSmallDisk } from './disk/small-disk.ts';
 

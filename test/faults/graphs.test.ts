@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from '../support/suite.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 
 const test = suite('misbehaving graphs');

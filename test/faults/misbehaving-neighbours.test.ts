@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { isAlive } from '../support/process-figures.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';

@@ -7,7 +7,7 @@ import { withPrograms } from '../e2e/programs.ts';
 import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 
 const test = suite('no graph workers');
 

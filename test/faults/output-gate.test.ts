@@ -8,7 +8,7 @@ import { Database } from '../../src/log/sqlite/library.ts';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { collect } from '../e2e/frames.ts';
 import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 

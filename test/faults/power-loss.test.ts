@@ -14,7 +14,7 @@ import { withPrograms } from '../e2e/programs.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 import { heldAt, makeClaims, type Claim } from './disk/claims.ts';
 import { openDisk, type Survivors } from './disk/power-loss.ts';
 import { isSync, readTrace, straceLacking, straceWords, type Call } from './disk/strace.ts';

@@ -6,7 +6,7 @@ import { withPrograms, type ServerProgram } from '../e2e/programs.ts';
 import { isAlive } from '../support/process-figures.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
-import { assertVerified } from '../support/with-server.ts';
+import { assertVerified } from '../support/assert-verified.ts';
 
 const test = suite('graph workers and kills');
 

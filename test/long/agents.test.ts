@@ -3,5 +3,5 @@ import { addScenarioTests } from '../projects/scenario-tests.ts';
 import { suite } from '../support/suite.ts';
 
 const test = suite('projects with agents, on the other lines');
-addScenarioTests(test, AGENTS, 'long');
+addScenarioTests(test, AGENTS, 'agents', 'long');
 test.run();

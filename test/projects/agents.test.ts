@@ -3,5 +3,5 @@ import { AGENTS } from './agent-scenarios.ts';
 import { addScenarioTests } from './scenario-tests.ts';
 
 const test = suite('projects with agents');
-addScenarioTests(test, AGENTS, 'usual');
+addScenarioTests(test, AGENTS, 'agents', 'usual');
 test.run();

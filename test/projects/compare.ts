@@ -1,11 +1,13 @@
 /** Runs a scenario with the library alone and on the real server, and tells where they differ. */
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { runChild } from '../../scripts/run-child.ts';
 import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
+import { scaled } from '../support/scaled.ts';
 import { openDriver } from './drive.ts';
 import { copyProject, ensureLine, OLDER_LINES, type Line } from './lines.ts';
 import { DELIBERATE, mask } from './mask.ts';
@@ -15,10 +17,11 @@ import { ALL_MODES, MODES, type Scenario } from './steps.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ORACLE_TIMEOUT_MS = 60_000;
 const MAX_TOLD_DIFFERENCES = 12;
+/** What a configuration may have beside graphs and an `.env` to be served together with others. */
+const USUAL = { node_version: '20', dependencies: ['.'] };
 
-/** A started project: its folder on the line, and the server that has its configuration. */
+/** A started project, or several: their folder on the line, and the server that has their configuration. */
 export interface StartedProject {
-  readonly name: string;
   readonly folder: string;
   /** Configuration file. */
   readonly config: string;
@@ -35,7 +38,43 @@ export async function withProject<T>(
   use: (project: StartedProject) => Promise<T>,
 ): Promise<T> {
   const folder = await copyProject(await ensureLine(line), name);
-  return withPrograms(async (programs) => {
+  return withServed(folder, use);
+}
+
+/**
+ * The same for several projects whose configurations name little but graphs: one configuration names those of all, each
+ * by project and name. A start of server, graph worker and library costs more than what most projects do.
+ */
+export async function withProjects<T>(
+  line: Line,
+  repository: string,
+  names: readonly string[],
+  use: (projects: StartedProject) => Promise<T>,
+): Promise<T> {
+  const root = await ensureLine(line);
+  const folder = join(root, 'projects', repository);
+  await rm(folder, { recursive: true, force: true });
+  const all = { dependencies: names.map((name) => `./${name}`), graphs: {} as Record<string, unknown> };
+  for (const name of names) {
+    const own = await copyProject(root, name, repository);
+    const { graphs, ...rest } = JSON.parse(await readFile(join(own, 'langgraph.json'), 'utf8')) as {
+      graphs: Record<string, string | { path: string }>;
+    };
+    for (const [id, graph] of Object.entries(graphs))
+      all.graphs[`${name}-${id}`] =
+        typeof graph === 'string' ? join(name, graph) : { ...graph, path: join(name, graph.path) };
+    const env = existsSync(join(own, '.env'));
+    assert.deepEqual({ node_version: '20', ...rest }, { ...USUAL, ...(env && { env: '.env' }) }, name);
+    if (!env) continue;
+    await cp(join(own, '.env'), join(folder, '.env'));
+    Object.assign(all, { env: '.env' });
+  }
+  await writeFile(join(folder, 'langgraph.json'), JSON.stringify(all));
+  return withServed(folder, use);
+}
+
+const withServed = <T>(folder: string, use: (project: StartedProject) => Promise<T>): Promise<T> =>
+  withPrograms(async (programs) => {
     const config = ['langgraph.json', 'platform.json'].map((file) => join(folder, file)).find(existsSync)!;
     // Graphs that leave a mark there wait for ever until it is there.
     const env = { PROJECT_MARK: join(programs.dir, 'mark'), PLATFORM_RECORDING: 'true' };
@@ -43,7 +82,7 @@ export async function withProject<T>(
       programs.serve({ args: ['--config', config], cwd: folder, env });
     let server = await start();
     return use({
-      ...{ name, folder, config, env, programs },
+      ...{ folder, config, env, programs },
       server: () => server,
       async again() {
         await server.end('SIGKILL');
@@ -51,9 +90,11 @@ export async function withProject<T>(
       },
     });
   });
-}
 
-/** Follows every scenario of the project; rejects with the differences, a line each. */
+/**
+ * Follows every scenario of the project; rejects with the differences, a line each. The server is started again once for
+ * all scenarios that ask for it next.
+ */
 export async function assertLikeLibrary(
   line: Line,
   project: StartedProject,
@@ -63,7 +104,9 @@ export async function assertLikeLibrary(
   const asking = askLibrary(line, project, scenarios);
   asking.catch(() => undefined); // told below
   const differences: string[] = [];
-  for (const [i, scenario] of scenarios.entries()) {
+
+  /** Yields where the server has to be started again. */
+  async function* follow(scenario: Scenario, i: number): AsyncGenerator<void> {
     const { graph, steps } = scenario;
     const masked = {
       configured: steps.flatMap((step) => [
@@ -75,6 +118,10 @@ export async function assertLikeLibrary(
     const driver = openDriver(scenario, modes, project);
     for (const [j, step] of steps.entries()) {
       const place = `${graph}, step ${j + 1} (${step.do})`;
+      if (step.do === 'restart') {
+        yield;
+        continue;
+      }
       try {
         const settle = (shown: unknown): unknown =>
           mask('parallel' in step && step.parallel ? inOneOrder(shown, masked) : shown, masked);
@@ -83,35 +130,39 @@ export async function assertLikeLibrary(
         if (step.do === 'run' && isRefusal(expected) !== (step.refused === true))
           differences.push(`${place}: the library alone shows ${told(expected)}`);
         const all = differencesOf(place, settle(expected), found);
-        differences.push(...all.filter((text) => !isDeliberate(project.name, text)));
+        differences.push(...all.filter((text) => !DELIBERATE.some((each) => text.startsWith(each.place))));
       } catch (error) {
         differences.push(`${place} failed: ${String(error)}`);
         break;
       }
     }
   }
+
+  for (let open = scenarios.map(follow); open.length > 0;) {
+    const stopped: typeof open = [];
+    for (const each of open) if ((await each.next()).done !== true) stopped.push(each);
+    if (stopped.length > 0) await project.again();
+    open = stopped;
+  }
   if (differences.length === 0) return;
   const rest = differences.length - MAX_TOLD_DIFFERENCES;
   const lines = [...differences.slice(0, MAX_TOLD_DIFFERENCES), ...(rest > 0 ? [`and ${rest} more`] : [])];
-  throw new Error(`${project.name} on ${line} is not as with the library alone:\n${lines.join('\n')}`);
+  throw new Error(`line ${line} is not as with the library alone:\n${lines.join('\n')}`);
 }
 
 /** Only an error: the scenario may be wrong itself, and would compare nothing. */
 const isRefusal = (chunks: unknown): boolean =>
   Array.isArray(chunks) && chunks.length === 1 && (chunks[0] as unknown[])[0] === 'error';
 
-const isDeliberate = (name: string, text: string): boolean =>
-  DELIBERATE.some(({ project, place }) => project === name && text.startsWith(place));
-
 /** For each scenario what each of its steps shows. */
 async function askLibrary(
   line: Line,
-  { name, folder, programs }: StartedProject,
+  { folder, programs }: StartedProject,
   scenarios: readonly Scenario[],
 ): Promise<unknown[][]> {
   const root = await ensureLine(line);
   const [order, result] = [join(programs.dir, 'order.json'), join(programs.dir, 'result.json')];
-  const oracle = join(root, 'oracles', name);
+  const oracle = join(root, 'oracles', basename(folder));
   await mkdir(oracle, { recursive: true });
   for (const file of ['oracle.ts', 'plain-form.ts']) await cp(join(HERE, file), join(oracle, file));
   await writeFile(join(oracle, 'package.json'), '{ "type": "module" }');
@@ -126,7 +177,7 @@ async function askLibrary(
     'sh',
     [...inFolder, ...node, join(oracle, 'oracle.ts'), order, result],
     {
-      timeoutMs: ORACLE_TIMEOUT_MS,
+      timeoutMs: scaled(ORACLE_TIMEOUT_MS),
       signal: new AbortController().signal,
     },
   );

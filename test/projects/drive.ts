@@ -134,8 +134,6 @@ export function openDriver({ graph }: Scenario, modes: readonly Mode[], lives: L
         }
         case 'killed':
           return killed(step);
-        case 'restart':
-          return lives.again();
         case 'state':
           return toState(
             await client().threads.getState(await threadOf(step), undefined, {

@@ -60,9 +60,9 @@ export async function ensureLine(line: Line): Promise<string> {
   return root;
 }
 
-/** A fresh copy of the project on the line. */
-export async function copyProject(root: string, name: string): Promise<string> {
-  const folder = join(root, 'projects', name);
+/** A fresh copy of the project on the line; `repository`: folder of the copies of projects that are served together. */
+export async function copyProject(root: string, name: string, repository = ''): Promise<string> {
+  const folder = join(root, 'projects', repository, name);
   await rm(folder, { recursive: true, force: true });
   await cp(join(PROJECTS, name), folder, { recursive: true });
   // Node would look for what the line lacks in the packages of this repository, which lie further up.

@@ -72,25 +72,21 @@ export function mask(value: unknown, { configured, withoutUsage }: Masked): unkn
 
 /** A difference that is meant: differences whose text begins with `place` are not told. */
 interface Deliberate {
-  readonly project: string;
   readonly place: string;
   readonly why: string;
 }
 
 export const DELIBERATE: readonly Deliberate[] = [
   {
-    project: 'many-interrupts',
-    place: 'survey, step 5 (state)',
+    place: 'many-interrupts-survey, step 5 (state)',
     why: 'The library counts a task with an answer and a further question as done, and shows answered questions.',
   },
   {
-    project: 'many-interrupts',
-    place: 'survey, step 8 (wait).__interrupt__',
+    place: 'many-interrupts-survey, step 8 (wait).__interrupt__',
     why: 'Questions come in the order of the tasks; the library tells them as they were asked.',
   },
   {
-    project: 'features',
-    place: 'private, step 5 (wait).__interrupt__',
+    place: 'features-private, step 5 (wait).__interrupt__',
     why: 'A run that stops before a node has asked nothing, and its answer has no list of questions; the library adds an empty one.',
   },
 ];

@@ -1,18 +1,21 @@
-/** One server for all tests of a file that leave it as they found it. */
+/** What all tests of a file share when each leaves it as it found it. */
 import type { suite } from './suite.ts';
 import { withServer, type TestServer, type TestServerOptions } from './with-server.ts';
 
-/** Started before the first test; stopped, and its log verified, after the last. */
-export function sharedServer(test: ReturnType<typeof suite>, options: TestServerOptions): () => TestServer {
-  let server: TestServer | undefined;
+/** `lend` starts before the first test and ends after the last. */
+export function shared<T>(
+  test: ReturnType<typeof suite>,
+  lend: (use: (lent: T) => Promise<void>) => Promise<void>,
+): () => T {
+  let lent: T | undefined;
   let life: Promise<void> | undefined;
   let end: () => void = () => undefined;
   const over = new Promise<void>((resolve) => (end = resolve));
   test.before(
     () =>
       new Promise<void>((resolve, reject) => {
-        life = withServer(options, async (running) => {
-          server = running;
+        life = lend(async (given) => {
+          lent = given;
           resolve();
           await over;
         });
@@ -24,7 +27,13 @@ export function sharedServer(test: ReturnType<typeof suite>, options: TestServer
     await life;
   });
   return () => {
-    if (server === undefined) throw new Error('the shared server has not started');
-    return server;
+    if (lent === undefined) throw new Error('what the tests share has not started');
+    return lent;
   };
 }
+
+/** A server, whose log is verified after the last test. */
+export const sharedServer = (
+  test: ReturnType<typeof suite>,
+  options: TestServerOptions,
+): (() => TestServer) => shared(test, (use) => withServer(options, use));

@@ -11,14 +11,11 @@ import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { RequestLine } from '../../src/http/request-log.ts';
 import type { Recorded } from '../../src/log/events.ts';
-import { openHistory } from '../../src/log/sqlite/history.ts';
-import { containsJson } from '../../src/projections/filters.ts';
 import type { Entry } from '../../src/observe/entry.ts';
-import { projection } from '../../src/projections/projection.ts';
-import { verify } from '../../src/past/verify/verify.ts';
 import { startServer, type RunningServer } from '../../src/serve.ts';
 import type { BodyOf } from './api-types.ts';
 import { layEmptyLog } from './empty-log.ts';
+import { assertVerified } from './assert-verified.ts';
 import { withTempDir } from './temp-dir.ts';
 
 export const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
@@ -199,15 +196,4 @@ function until(server: RunningServer, wanted: (event: Recorded) => boolean): Pro
     const unsubscribe = server.log.onCommitted((notice) => look(notice.events));
     readEvents(server).then(look, reject);
   });
-}
-
-/** Fails unless the log of a data directory agrees with itself. */
-export async function assertVerified(data: string, keys?: readonly string[]): Promise<void> {
-  const history = openHistory(data, projection, { json_contains: containsJson }, keys);
-  try {
-    const { finding } = await verify(history);
-    assert.equal(finding, undefined);
-  } finally {
-    history.close();
-  }
 }

@@ -13,7 +13,7 @@ import { openSqliteLog } from '../../../src/log/sqlite/log.ts';
 import { projection } from '../../../src/projections/projection.ts';
 import { sqlFunctions } from '../../../src/sql-functions.ts';
 import { ask } from '../../support/given.ts';
-import { assertVerified } from '../../support/with-server.ts';
+import { assertVerified } from '../../support/assert-verified.ts';
 import { readTrace, straceWords, type Call } from './strace.ts';
 import type { Told } from './workload.ts';
 

@@ -14,7 +14,7 @@ import { suite } from '../../support/suite.ts';
 import { createRandom } from '../../support/random.ts';
 import { seededIds, withLog } from '../../support/with-log.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { assertVerified } from '../../support/with-server.ts';
+import { assertVerified } from '../../support/assert-verified.ts';
 
 const test = suite('log/sqlite, readers and copies');
 

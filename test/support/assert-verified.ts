@@ -1,0 +1,17 @@
+/** Apart from `with-server.ts`, whose server and client take half a second to load. */
+import assert from 'node:assert/strict';
+import { openHistory } from '../../src/log/sqlite/history.ts';
+import { verify } from '../../src/past/verify/verify.ts';
+import { containsJson } from '../../src/projections/filters.ts';
+import { projection } from '../../src/projections/projection.ts';
+
+/** Fails unless the log of a data directory agrees with itself. */
+export async function assertVerified(data: string, keys?: readonly string[]): Promise<void> {
+  const history = openHistory(data, projection, { json_contains: containsJson }, keys);
+  try {
+    const { finding } = await verify(history);
+    assert.equal(finding, undefined);
+  } finally {
+    history.close();
+  }
+}
