@@ -12,6 +12,7 @@ import { interceptDispatchers, interceptFetch } from '../recording/dispatchers.t
 import { keptEnvironment } from '../recording/environment.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks } from '../recording/masks.ts';
+import { moduleSeed } from '../recording/module-loading.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
 import { watchOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
@@ -73,7 +74,7 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
   });
   const server = (globalThis as { [SERVER_URL]?: string })[SERVER_URL];
   recorder.add({
-    ...{ kind: 'start', attempt, seed: recording.seed, at: now() },
+    ...{ kind: 'start', attempt, seed: recording.seed, moduleSeed, at: now() },
     env: keptEnvironment(process.env, secrets.env, recording.env),
     ...(server !== undefined && { server }),
     ...(order.observe && { observed: true }),

@@ -3,16 +3,24 @@
  * argument ask the session for the time to show. Code outside of a session, and transport, read the real clocks.
  */
 import type { ClockKind } from './parts.ts';
-import { clockSession } from './session.ts';
+import { loadingModule, noteModuleReading } from './module-loading.ts';
+import { clockSession, type Session } from './session.ts';
 
 /** Wall time in milliseconds since 1970, whatever `Date` shows. */
 export const realNow: () => number = globalThis.Date.now;
 
-const read = (kind: ClockKind, real: number): number => clockSession()?.reading(kind, real) ?? real;
+/** Recordings of later runs have what modules read that load outside of runs. */
+const MODULES: Pick<Session, 'reading'> = {
+  reading: (kind, real) => noteModuleReading(loadingModule()!, kind, real),
+};
+const reader = (): Pick<Session, 'reading'> | undefined =>
+  clockSession() ?? (loadingModule() === undefined ? undefined : MODULES);
+
+const read = (kind: ClockKind, real: number): number => reader()?.reading(kind, real) ?? real;
 
 /** A session counts in whole units of 1 / `perUnit` of the clock's own unit. */
 function readFraction(kind: ClockKind, real: number, perUnit: number): number {
-  const session = clockSession();
+  const session = reader();
   return session === undefined ? real : session.reading(kind, Math.round(real * perUnit)) / perUnit;
 }
 
@@ -87,11 +95,11 @@ function interceptProcess(): void {
   const { hrtime, uptime } = process;
   const { bigint } = hrtime;
   const nanoseconds = (): bigint => {
-    const session = clockSession();
+    const session = reader();
     return session === undefined ? bigint() : BigInt(session.reading('hrtime', Number(bigint())));
   };
   const shown = (since?: [number, number]): [number, number] => {
-    if (clockSession() === undefined) return hrtime(since);
+    if (reader() === undefined) return hrtime(since);
     const given = since === undefined ? 0n : BigInt(since[0]) * NS_PER_S + BigInt(since[1]);
     const time = nanoseconds() - given;
     const seconds = time / NS_PER_S - (time % NS_PER_S < 0n ? 1n : 0n);

@@ -60,6 +60,8 @@ export interface StartPart {
   readonly attempt: number;
   /** Random values are drawn from this seed, the task's key and the name of the function that draws. */
   readonly seed: string;
+  /** Likewise for the worker's modules that load within runs. */
+  readonly moduleSeed: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Environment variables by name; the value is null unless it was allowed to be kept (environment.ts). */
@@ -194,4 +196,4 @@ function withoutBodies(part: RecordingPart): object {
 }
 
 /** Number of the format of parts. Runs with recordings of another one are not executed again. */
-export const FORMAT = 4;
+export const FORMAT = 5;

@@ -16,6 +16,7 @@ import type {
 } from './parts.ts';
 import { numberedFrom, openArrivals } from './arrivals.ts';
 import { openRandoms } from './random.ts';
+import { loadingModule } from './module-loading.ts';
 import { openReadings } from './readings.ts';
 import { openAgreement, type Agreement } from './agreement.ts';
 import { NO_MASKS, openMasks, type Masks } from './masks.ts';
@@ -105,10 +106,11 @@ export function openPlayer(options: PlayerOptions): Player {
   );
   const keyOf = openTaskKeys();
   const currentTask = (): TaskKey => keyOf(player.configOf?.());
-  const drawingTask = (): TaskKey => (isLoading ? LOADING : currentTask());
+  const drawingTask = (): TaskKey => loadingModule() ?? (isLoading ? LOADING : currentTask());
   const agrees = openAgreement(start?.secrets.standIns ?? []);
   let masks: Masks = NO_MASKS;
   const randomFor = openRandoms(start?.seed ?? '');
+  const randomForModule = openRandoms(of('start').at(-1)?.moduleSeed ?? '');
   const read = openReadings(of('clock'), start?.at ?? options.realNow(), options.realNow);
   let isLoading = false;
   const all = [...timers.values()].flat();
@@ -158,7 +160,8 @@ export function openPlayer(options: PlayerOptions): Player {
     },
     random(api, bytes) {
       arrivals.touch();
-      return randomFor(drawingTask(), start?.attempt ?? 1, api, bytes);
+      const from = loadingModule() === undefined ? randomFor : randomForModule;
+      return from(drawingTask(), start?.attempt ?? 1, api, bytes);
     },
     reading(kind, real) {
       arrivals.touch();

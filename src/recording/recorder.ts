@@ -15,6 +15,7 @@ import { answerHead, encodingOf } from './answers.ts';
 import { maskedBody } from './bodies.ts';
 import type { Masks } from './masks.ts';
 import { digestOf, toRecordedRequest } from './request.ts';
+import { loadingModule, moduleRandoms, moduleReadings, noteModuleReading } from './module-loading.ts';
 import { openReadingLog, MAX_READINGS } from './readings.ts';
 import { askedBy, openTaskKeys, type Batch, type RecordingSession } from './session.ts';
 import { MAX_TIMERS, openTimerLog } from './timer-log.ts';
@@ -56,6 +57,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
     add({ kind: 'unrecorded', attempt, task, what: `the clock after ${MAX_READINGS} readings` }),
   );
   const currentTask = (): string => keyOf(recorder.configOf?.());
+  /** Readings of modules that the recording has. */
+  let modules = 0;
   let count = 0;
   /** Numbers requests and arrivals in the order in which they happen. */
   const nextNumber = (): number => ++count;
@@ -79,6 +82,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
 
   /** Readings and timers from before an exchange are committed no later than the exchange. */
   function addReadings(): void {
+    for (; modules < moduleReadings.length; modules++) readings.add(...moduleReadings[modules]!);
     const lists = readings.take();
     if (lists !== undefined) add({ kind: 'clock', attempt, lists });
     const fired = timers.take();
@@ -95,8 +99,15 @@ export function openRecorder(options: RecorderOptions): Recorder {
     mode: 'record',
     configOf: undefined,
     ...{ add, currentTask },
-    random: (api, size) => randomFor(currentTask(), attempt, api, size),
+    random(api, size) {
+      const module = loadingModule();
+      return module === undefined
+        ? randomFor(currentTask(), attempt, api, size)
+        : moduleRandoms(module, attempt, api, size);
+    },
     reading(kind, real) {
+      const module = loadingModule();
+      if (module !== undefined) return noteModuleReading(module, kind, real);
       readings.add(currentTask(), kind, real);
       return real;
     },

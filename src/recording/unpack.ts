@@ -38,7 +38,13 @@ const exchange = z.looseObject({
 
 const PARTS: Readonly<Record<RecordingPart['kind'], z.ZodType>> = {
   start: z.looseObject({
-    ...{ seed: text, at: z.number(), server: text.optional(), versions: z.record(text, text) },
+    ...{
+      seed: text,
+      moduleSeed: text,
+      at: z.number(),
+      server: text.optional(),
+      versions: z.record(text, text),
+    },
     env: z.record(text, text.nullable()),
     secrets: z.looseObject({
       ...{ user: z.looseObject({}).optional(), inherited: z.record(text, text) },

@@ -80,7 +80,10 @@ test('every kind of code, alone and in parallel, is equal', async () => {
   const cases = Object.keys(KINDS).flatMap((kind) =>
     FORMS.map((graph): Case => ({ title: `${graph}: ${kind}`, graph, input: { kind } })),
   );
-  const reports = await reexecuted(drawn(cases.filter(({ title }) => !UNORDERED.includes(title))), {});
+  const ordered = cases.filter(({ title }) => !UNORDERED.includes(title));
+  // Of the forms of this kind only the first one of a worker loads the module.
+  const isLate = ({ title }: Case): boolean => title.endsWith('module that loads late');
+  const reports = await reexecuted([...new Set([...ordered.filter(isLate), ...drawn(ordered)])], {});
   assert.deepEqual(reports.filter(({ verdict }) => verdict !== 'equal').map(shown), []);
 });
 

@@ -121,7 +121,7 @@ export function callNamespaces(compiled: Compiled): Compiled {
   return lineAbove(helper, { ...compiled, code });
 }
 
-const lineAbove = (line: string, { code, map }: Compiled): Compiled => ({
+export const lineAbove = (line: string, { code, map }: Compiled): Compiled => ({
   code: `${line}\n${code}`,
   map: { ...map, mappings: `;${map.mappings}` },
 });

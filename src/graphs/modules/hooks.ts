@@ -1,13 +1,14 @@
 /**
  * Module hooks for the code of user projects. Node loads this program's own modules without them, and packages, except for
- * those with pools of random bytes (pools.ts). For other files the hooks do three things:
+ * those with pools of random bytes (pools.ts). For other files the hooks do four things:
  *
  * 1. Imports of this package resolve, from any folder, to the module instance that this program uses.
  * 2. Specifiers resolve as in a TypeScript bundler (resolve.ts).
  * 3. TypeScript, JSX and JSON are compiled to JavaScript as ESM or CommonJS (source.ts).
+ * 4. ES modules begin with a statement that tells which module loads (recording/module-loading.ts).
  */
 import Module, { createRequire, registerHooks, setSourceMapsSupport } from 'node:module';
-import type { LoadHookSync, ResolveHookSync } from 'node:module';
+import type { LoadFnOutput, LoadHookSync, ResolveHookSync } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isBuilt, isOwnModule, ownModule } from '../../kernel/own-modules.ts';
 import { PRODUCT } from '../../kernel/product.ts';
@@ -19,8 +20,10 @@ import { POOLED, withoutPool } from './pools.ts';
 import { resolveUserModule } from './resolve.ts';
 import { forgetProjectSettings } from './settings.ts';
 import { jsonModule, loadSource, type LoadedSource } from './source.ts';
+import { prefixed, withSourceMap } from './source-map.ts';
 import { transform } from './transform.ts';
 import { readTextFile } from '../../kernel/text-file.ts';
+import { defineEntering, enteringStatement, whileLoading } from '../../recording/module-loading.ts';
 
 /** The public exports of this package's package.json: specifier to file URL. */
 export const ownExports: ReadonlyMap<string, string> = new Map([
@@ -67,7 +70,7 @@ const resolveUrl: ResolveHookSync = (specifier, context, next) => {
 };
 
 const load: LoadHookSync = (url, context, next) => {
-  if (!isUserFile(url)) return POOLED.test(url) ? withoutPool(next(url, context)) : next(url, context);
+  if (!isUserFile(url)) return loadOther(url, next(url, context));
   const isImport = !context.conditions.includes('require');
   const file = fileURLToPath(withoutQuery(url));
   noteFile(file);
@@ -78,8 +81,32 @@ const load: LoadHookSync = (url, context, next) => {
   }
   const loaded = loadSource(file);
   if (loaded === undefined) uncompiledFiles.add(file);
-  return loaded === undefined ? next(url, context) : { ...loaded, shortCircuit: true };
+  return loaded === undefined ? enteringFile(url, next(url, context)) : { ...loaded, shortCircuit: true };
 };
+
+/** Loads a file of a package, or of this program. */
+function loadOther(url: string, loaded: LoadFnOutput): LoadFnOutput {
+  if (isOwnModule(url)) return loaded;
+  return entering(url, POOLED.test(url) ? withoutPool(loaded) : loaded);
+}
+
+/** Stacks keep the columns of a project's file. One with a map of its own is compiled, and its first line says little. */
+function enteringFile(url: string, loaded: LoadFnOutput): LoadFnOutput {
+  if (loaded.format !== 'module' || loaded.source === undefined || loaded.source === null) return loaded;
+  const code = Buffer.from(loaded.source as Uint8Array).toString('utf8');
+  if (code.startsWith('#!') || code.includes('//# sourceMappingURL=')) return entering(url, loaded);
+  const file = withoutQuery(url);
+  return { ...loaded, source: withSourceMap(prefixed(enteringStatement(file), file, code)) };
+}
+
+/** Lets an ES module that Node loads unchanged tell that it begins. */
+function entering(url: string, { source, ...loaded }: LoadFnOutput): LoadFnOutput {
+  if (loaded.format !== 'module' || source === undefined || source === null) return { ...loaded, source };
+  const code = Buffer.from(source as Uint8Array);
+  // A script of a shell has its interpreter first.
+  if (code.toString('latin1', 0, 2) === '#!') return { ...loaded, source };
+  return { ...loaded, source: Buffer.concat([Buffer.from(enteringStatement(withoutQuery(url))), code]) };
+}
 
 /** True for project files. A package's JavaScript is excluded; its TypeScript is included, because Node cannot run it. */
 function isUserFile(url: string): boolean {
@@ -114,10 +141,21 @@ export function registerModuleHooks(): void {
   if (registered) return;
   registered = true;
   defineDecoratorHelpers();
+  defineEntering();
+  enterRequired();
   registerHooks({ resolve, load });
   // Source maps make stacks show the user's lines. Packages are excluded: their maps cost time and sources are rare.
   setSourceMapsSupport(true, { nodeModules: false, generatedCode: false });
   if (!isBuilt) compileCommonJsHere();
+}
+
+/** Files that are required load within the code that requires them, which goes on as before. */
+function enterRequired(): void {
+  const { prototype } = Module as unknown as { prototype: { load(file: string): void } };
+  const { load: loadFile } = prototype;
+  prototype.load = function (file) {
+    whileLoading(file, () => loadFile.call(this, file));
+  };
 }
 
 type Compile = (module: CommonJsModule, file: string) => void;

@@ -23,6 +23,16 @@ export function joinMaps(second: SourceMap, first: SourceMap): SourceMap {
   return { ...first, names: [], mappings: encode(joined) };
 }
 
+/** Puts a statement before code that is its own source. The map has each word and sign, whose places stacks tell. */
+export function prefixed(statement: string, source: string, code: string): Compiled {
+  const lines = code.split('\n').map((text, line) => {
+    const ahead = line === 0 ? statement.length : 0;
+    return Array.from(text.matchAll(/[\w$]+|[^\w\s]/g), ({ index }): Segment => [index + ahead, line, index]);
+  });
+  const map = { version: 3, sources: [source], names: [], mappings: encode(lines) };
+  return { code: statement + code, map };
+}
+
 function decode(mappings: string): Segment[][] {
   let [sourceLine, sourceColumn] = [0, 0];
   return mappings.split(';').map((line) => {

@@ -1,8 +1,9 @@
 /** Compiles a project file to the source and module format that Node runs. */
 import { extname } from 'node:path';
 import { isTypeScript } from './extensions.ts';
-import { callNamespaces, declareCommonJsNames, toCommonJs } from './common-js.ts';
+import { callNamespaces, declareCommonJsNames, lineAbove, toCommonJs } from './common-js.ts';
 import { hasModuleSyntax, packageType, writesExports, type ModuleFormat } from './format.ts';
+import { enteringStatement } from '../../recording/module-loading.ts';
 import { withSourceMap } from './source-map.ts';
 import { transform } from './transform.ts';
 import { readTextFile } from '../../kernel/text-file.ts';
@@ -28,8 +29,8 @@ export function loadSource(file: string): LoadedSource | undefined {
   const format = type ?? (isModular && !writesExports(text) ? 'module' : 'commonjs');
   const compiled = transform(file, text, format);
   if (format === 'commonjs') return { format, source: withSourceMap(toCommonJs(file, compiled)) };
-  if (type !== undefined) return { format, source: withSourceMap(compiled) };
-  return { format, source: withSourceMap(declareCommonJsNames(file, callNamespaces(compiled))) };
+  const module = type === undefined ? declareCommonJsNames(file, callNamespaces(compiled)) : compiled;
+  return { format, source: withSourceMap(lineAbove(enteringStatement(file), module)) };
 }
 
 const FORMAT_OF: Readonly<Record<string, ModuleFormat>> = {
