@@ -1,5 +1,5 @@
 /** Answers the item store's requests of a re-executed run, each in its turn. */
-import { isObject, type Json } from '../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Agreement } from './agreement.ts';
 import { numberedFrom, type Arrivals } from './arrivals.ts';
 import type { StorePart, TaskKey } from './parts.ts';
@@ -51,7 +51,7 @@ export function openRecordedStore(
     const wanted = form(request);
     const exact = own.findIndex((each) => form(each.request) === wanted);
     const index = exact >= 0 ? exact : own.findIndex((each) => agrees(form(each.request), wanted));
-    if (index < 0) throw onMissing(task, own[0]?.request, request);
+    if (index < 0) throw onMissing(task, closestTo(request, own)?.request, request);
     return own.splice(index, 1)[0]!;
   }
 
@@ -81,6 +81,15 @@ export function openRecordedStore(
         own.filter(({ request }) => writes(request)).map(({ request }) => ({ task, request })),
       ),
   };
+}
+
+/** The request of the same kind for the same item, else the next one. */
+const closestTo = (request: Json, own: readonly Recorded[]): Recorded | undefined =>
+  own.find((each) => itemOf(each.request) === itemOf(request)) ?? own[0];
+
+function itemOf(request: Json): string {
+  const { kind = null, namespace = null, key = null } = request as JsonObject;
+  return JSON.stringify([kind, namespace, key]);
 }
 
 const writes = (request: Json): boolean =>

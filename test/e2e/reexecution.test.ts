@@ -118,12 +118,12 @@ const PLANTED: Readonly<Record<string, RegExp>> = {
   '': /equal: the run does again/,
   time: /different: write, step 1, node first, channel at\n/,
   ms: /different: write, step 1, node first, channel seen, \[2\].latency_ms\n/,
-  query: /different: node calls, step 2, makes another request/,
+  query: /different: node calls, step 2, makes another request, query.place \(/,
   order: /different: write, step 2, node calls, channel seen, \[0\]\n/,
   'missing request':
     /different: request, step 2, node calls\n +recorded +"GET .*look\?last"\n +found +nothing/,
-  put: /different: store, step 3, node keeps\n +recorded +.*"n":1.*\n +found +.*"n":2/,
-  'missing put': /different: store, step 3, node keeps\n +recorded +.*"n":1.*\n +found +nothing/,
+  put: /different: store, step 3, node keeps, a\/kept\/n\n +recorded +.*"n":1.*\n +found +.*"n":2/,
+  'missing put': /different: store, step 3, node keeps, a\/kept\n +recorded +.*"n":1.*\n +found +nothing/,
   frame: /different: frame, .*mode custom, .*progress\n +recorded +1\n +found +2/,
   end: /different: .*node keeps/,
 };
@@ -166,7 +166,7 @@ test('a planted change is named by step, node and channel; a changed prompt is s
     /different: write, .*node decide, channel verdict\n +recorded +"yes after \d+"\n +found +"changed"/,
   );
   assert.equal(prompt.code, 1, prompt.output);
-  assert.match(prompt.output, /node plan, step 1, makes another request/);
+  assert.match(prompt.output, /node plan, step 1, makes another request, body.prompt /);
   assert.match(prompt.output, /- +"prompt": "Plan trips",\n +\+ +"prompt": "Plan trips well",/);
   assert.equal(matched.code, 0, matched.output);
 });

@@ -11,13 +11,7 @@ import type { RunEnd, RunOrder } from '../../graphs/port.ts';
 import { breathe } from '../../kernel/breathe.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { realNow } from '../../recording/clock.ts';
-import {
-  LOADING,
-  NoAnswer,
-  openPlayer,
-  type Player,
-  type RequestDifference,
-} from '../../recording/player.ts';
+import { LOADING, NoAnswer, openPlayer, type Player } from '../../recording/player.ts';
 import type { Outcome } from '../../thread/events.ts';
 import type { Difference } from '../compare/difference.ts';
 import { compareTraces, toEnd, type Comparison } from '../compare/executions.ts';
@@ -25,7 +19,14 @@ import { sideOf } from '../compare/side.ts';
 import type { RunTrace } from '../trace.ts';
 import type { RunData } from './run-data.ts';
 import type { Sandbox } from './sandbox.ts';
-import { answeredBefore, placeOfTask, stepOfTask } from './places.ts';
+import {
+  answeredBefore,
+  placeOfTask,
+  stepOfTask,
+  storeDifference,
+  withPlace,
+  type PlacedRequest,
+} from './places.ts';
 import { reasonsAgainst } from './reasons.ts';
 import { openScratchLink } from './scratch-link.ts';
 import { continueBehind, type Pauses } from './pauses.ts';
@@ -57,7 +58,7 @@ export interface Reexecution {
   readonly reasons: readonly string[];
   readonly comparison?: Comparison;
   /** The first request that differs from the recording. */
-  readonly request?: RequestDifference;
+  readonly request?: PlacedRequest;
   /** Recorded exchanges. */
   readonly exchanges: number;
   /** End of the re-execution. */
@@ -74,7 +75,7 @@ export async function reexecute(
   options: ReexecutionOptions,
 ): Promise<Reexecution> {
   const { run } = data;
-  let request: RequestDifference | undefined;
+  let request: PlacedRequest | undefined;
   let store: Difference | undefined;
   const closed = new Set<string>();
   let isOver = false;
@@ -86,12 +87,12 @@ export async function reexecute(
     ...{ parts: data.parts, match: options.match, live: options.live, answers: options.answers },
     ...{ realNow, isWhole },
     onDifference(difference) {
-      request ??= difference;
+      request ??= withPlace(difference, player.agrees);
       end();
     },
     onStore(task, recorded, found) {
       if (player.start === undefined) closed.add(`the item store in ${placeOfTask(task)}`);
-      else store ??= { what: 'store', ...stepOfTask(task), recorded, found };
+      else store ??= storeDifference(task, recorded, found, player.agrees);
       end();
     },
     onClosed(what, task) {
@@ -206,7 +207,7 @@ async function firstUnused(player: Player): Promise<Difference | undefined> {
   }
   if (writes[0] === undefined) return undefined;
   const { task, request: recorded } = writes[0];
-  return { what: 'store', ...stepOfTask(task), recorded, found: undefined };
+  return storeDifference(task, recorded, undefined, player.agrees);
 }
 
 interface Start {

@@ -1,12 +1,12 @@
 /** Prints the report of a re-execution. */
 import type { Json } from '../../kernel/json.ts';
 import type { RecordedRequest } from '../../recording/parts.ts';
-import type { RequestDifference } from '../../recording/player.ts';
 import { counted } from '../tell/text.ts';
 import { commonEnds } from '../compare/alignment.ts';
 import type { Comparison } from '../compare/executions.ts';
 import type { Difference } from '../compare/difference.ts';
 import type { Reexecution } from './execute.ts';
+import type { PlacedRequest } from './places.ts';
 
 export function printReexecution(result: Reexecution, print: (line: string) => void): void {
   const { runId, graphId, verdict, comparison, reasons, closedBy = [] } = result;
@@ -59,7 +59,7 @@ function shown(value: Json | undefined): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 }
 
-function printRequest({ task, recorded, found }: RequestDifference, print: (line: string) => void): void {
+function printRequest({ task, path, recorded, found }: PlacedRequest, print: (line: string) => void): void {
   const [step, node] = task.split(' ');
   if (recorded === undefined) {
     print(`different: node ${node}, step ${step}, makes a request that was not recorded`);
@@ -67,7 +67,7 @@ function printRequest({ task, recorded, found }: RequestDifference, print: (line
     return;
   }
   print(
-    `different: node ${node}, step ${step}, makes another request (--match url goes on with the recorded answer)`,
+    `different: node ${node}, step ${step}, makes another request${path === undefined ? '' : `, ${path}`} (--match url goes on with the recorded answer)`,
   );
   for (const line of lineDifference(linesOf(recorded), linesOf(found))) print(`  ${line}`);
 }
@@ -84,6 +84,7 @@ export const toJsonReport = ({ request, ...result }: Reexecution): object => ({
   ...(request && {
     request: {
       task: request.task,
+      ...(request.path !== undefined && { path: request.path }),
       ...(request.recorded && { recorded: shownRequest(request.recorded) }),
       found: shownRequest(request.found),
     },

@@ -267,7 +267,7 @@ test('a part of another format is refused with both numbers', () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
   const bytes = zstdCompressSync(Buffer.concat([length, head]));
-  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 4' });
+  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 5' });
 });
 
 test.run();
