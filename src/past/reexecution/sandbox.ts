@@ -3,6 +3,7 @@
  * and with the recorded environment. Danger: it changes globals of the process, so a server never opens one.
  */
 import { openInProcessGraphs, type InProcessGraphs } from '../../graphs/in-process.ts';
+import { findLibraries } from '../../graphs/library-versions.ts';
 import { loadGraphs, type GraphSpec } from '../../graphs/loader.ts';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { randomIds } from '../../kernel/ids.ts';
@@ -67,6 +68,8 @@ export function openSandbox(
       setProcessSession(player);
       const spec = graphs.find(({ id }) => id === graphId);
       if (spec === undefined) return `the configuration has no graph "${graphId}"`;
+      const otherLine = otherLineOf(player, spec.file);
+      if (otherLine !== undefined) return otherLine;
       setEnvironment(process.env, player, env);
       const known = opened.get(graphId);
       if (known !== undefined) return known;
@@ -81,6 +84,17 @@ export function openSandbox(
       return made;
     },
   };
+}
+
+const LIBRARY = '@langchain/langgraph';
+
+/** The library's next line may save other checkpoints for the same code. */
+function otherLineOf({ start }: Player, file: string): string | undefined {
+  const recorded = start?.versions[LIBRARY];
+  const found = findLibraries([file])[LIBRARY];
+  const lineOf = (version: string): string => version.split('.', 2).join('.');
+  if (recorded === undefined || found === undefined || lineOf(recorded) === lineOf(found)) return undefined;
+  return `the recording was made with ${LIBRARY} ${recorded}, and the project has ${found}`;
 }
 
 const PLACEHOLDER = 'placeholder';
