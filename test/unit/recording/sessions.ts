@@ -22,14 +22,19 @@ export function record(options: { maxBytes?: number; secrets?: readonly string[]
 }
 
 /** A player of `parts`, in the node `agent`. */
-export function play(parts: readonly RecordingPart[], realNow = () => 5, isWhole = true) {
+export function play(
+  parts: readonly RecordingPart[],
+  realNow = () => 5,
+  isWhole = true,
+  onStalled = (): void => undefined,
+) {
   const differences: RequestDifference[] = [];
   const player = openPlayer({
     ...{ parts, match: 'exact', live: false, answers: new Map(), realNow, isWhole },
     onDifference: (difference) => void differences.push(difference),
     onClosed: () => undefined,
     onStore: () => undefined,
-    onStalled: () => undefined,
+    onStalled,
   });
   player.configOf = () => TASK;
   return { player, differences };
