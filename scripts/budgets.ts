@@ -34,7 +34,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2245,
   'src/ws': 620,
   scripts: 2068,
-  test: 71173,
+  test: 71640,
 };
 
 const MAX_UNUSED_LINES = 100;
