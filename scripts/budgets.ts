@@ -33,7 +33,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 732,
   'src/workers': 2245,
   'src/ws': 620,
-  scripts: 2068,
+  scripts: 2069,
   test: 71640,
 };
 

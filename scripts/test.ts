@@ -20,6 +20,7 @@ const CHECKS: Record<string, readonly [command: string, ...args: string[]]> = {
   types: [process.execPath, script('types.ts')],
   layers: [process.execPath, script('layers.ts')],
   lint: ['node_modules/.bin/oxlint', '--type-aware', 'src', 'scripts', 'test'],
+  unused: ['node_modules/.bin/knip', '--include', 'exports,types,files,dependencies,unlisted'],
   titles: [process.execPath, script('titles.ts')],
 };
 /** Maximum number of files per process. Stages that observe processes and memory use 1. */

@@ -17,7 +17,7 @@ import type { ThreadSource } from './log/thread-source.ts';
 import { projection } from './projections/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 
-export type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
+type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
 
 export interface Store {
   /** Opens the log for its one writer and creates it when it is missing. Throws like `openSqliteLog`. */

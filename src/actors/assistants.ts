@@ -22,7 +22,7 @@ const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 /** Id of a graph's system assistant; equal on every server. */
 export const systemAssistantId = (graphId: string): string => uuidv5(graphId, SYSTEM_ASSISTANTS);
 
-export type AssistantDispatched =
+type AssistantDispatched =
   | { readonly ok: true; readonly state: AssistantState }
   | { readonly ok: false; readonly refusal: AssistantRefusal };
 

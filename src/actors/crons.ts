@@ -23,7 +23,7 @@ import type { PayloadWrite } from '../log/payloads.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 
-export type CronDispatched =
+type CronDispatched =
   | { readonly ok: true; readonly state: CronState }
   | { readonly ok: false; readonly refusal: CronRefusal | { readonly code: 'concurrency-conflict' } };
 
@@ -46,7 +46,7 @@ export type CronStarted =
 /** Starts a cron's run. Rejects when that is impossible now, for example while the auth handler fails. */
 export type StartCronRun = (order: CronOrder) => Promise<CronStarted>;
 
-export interface CronOptions {
+interface CronOptions {
   /** Identity of the caller (log/log.ts). */
   readonly by?: string | undefined;
   readonly payloads?: readonly PayloadWrite[];

@@ -34,7 +34,7 @@ export type ItemsWritten =
   /** `item-foreign`: the caller may not change an existing item. `lease-stale`: the run's lease is no longer valid. */
   | { readonly ok: false; readonly refusal: 'item-foreign' | 'lease-stale' };
 
-export interface ItemWriteOptions {
+interface ItemWriteOptions {
   readonly lease?: Lease | undefined;
   /** Identity of the caller (log/log.ts). */
   readonly by?: string | undefined;

@@ -22,7 +22,7 @@ import {
 import { scanNamespaces, type NamespaceMatch } from '../projections/namespace-queries.ts';
 import type { Items, ItemsWritten, ItemWrite } from './items.ts';
 
-export interface StoreTtl {
+interface StoreTtl {
   readonly refreshOnRead: boolean;
   /** Minutes until expiry unless a write sets its own; null: never. */
   readonly defaultTtl: number | null;
@@ -39,18 +39,18 @@ export class StoreProblem extends Error {
 }
 
 /** Identity, access filter and lease of the caller. */
-export interface Caller {
+interface Caller {
   readonly by?: string | undefined;
   readonly access?: Filter | undefined;
   readonly lease?: Lease | undefined;
 }
 
-export interface Reading extends Caller {
+interface Reading extends Caller {
   /** Tells whether the read restarts the items' expiry; absent: as configured. */
   readonly refresh?: boolean | undefined;
 }
 
-export interface Put {
+interface Put {
   readonly kind: 'put';
   readonly namespace: Namespace;
   readonly key: string;
@@ -60,13 +60,13 @@ export interface Put {
   readonly index?: IndexChoice;
 }
 
-export interface Delete {
+interface Delete {
   readonly kind: 'delete';
   readonly namespace: Namespace;
   readonly key: string;
 }
 
-export interface Search {
+interface Search {
   readonly prefix: Namespace;
   readonly match?: JsonObject | undefined;
   /** Text for semantic ranking. */
@@ -77,7 +77,7 @@ export interface Search {
 
 export type FoundItem = ItemRecord & { readonly score?: number };
 
-export interface NamespaceListing {
+interface NamespaceListing {
   readonly matches: readonly NamespaceMatch[];
   readonly maxDepth?: number | undefined;
   readonly limit: number;

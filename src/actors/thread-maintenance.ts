@@ -22,7 +22,7 @@ import { CONFLICT } from './aggregate.ts';
 import type { Dispatched, Threads } from './threads.ts';
 
 /** Returns ids of the checkpoints in the same namespace that this one needs for reading or resuming. */
-export type DeltaBasesOf = (checkpoint: CheckpointOutline) => readonly string[];
+type DeltaBasesOf = (checkpoint: CheckpointOutline) => readonly string[];
 
 export interface ThreadMaintenance {
   /** Creates a thread with all checkpoints of `from`, but without its runs. */

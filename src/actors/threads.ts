@@ -59,7 +59,7 @@ export interface DispatchOptions {
 }
 
 /** Builds commands from the thread's state; the thread does not change meanwhile. */
-export type Prepare = (state: ThreadState) => Promise<readonly ThreadCommand[]>;
+type Prepare = (state: ThreadState) => Promise<readonly ThreadCommand[]>;
 
 export interface Threads {
   /** Throws `LogUnavailable` when the outcome is unknown and `LogFull` on a full disk; never rejects for a refusal. */

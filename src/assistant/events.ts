@@ -11,7 +11,7 @@ export interface AssistantContent {
   readonly metadata: JsonObject;
 }
 
-export interface AssistantEventMap {
+interface AssistantEventMap {
   /** Creates version 1. `system`: made by the server for a configured graph; visible to every authenticated user. */
   AssistantCreated: { readonly assistantId: string; readonly system: boolean } & AssistantContent;
   /** Creates the next version and makes it current. */

@@ -1,7 +1,7 @@
 /** The state that assistant decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { AssistantContent, AssistantEvent } from './events.ts';
 
-export interface LivingAssistant {
+interface LivingAssistant {
   readonly status: 'living';
   readonly assistantId: string;
   readonly system: boolean;

@@ -16,7 +16,7 @@ import type { AuthHandler } from './handler.ts';
 import { toPlain } from './plain.ts';
 import { refuse, refuseFaulty, ToldFault, toRefusal, type Refusal } from './refusal.ts';
 
-export type Decision =
+type Decision =
   | {
       readonly ok: true;
       /** The operation's payload with the handler's changes; use it instead of the original. */

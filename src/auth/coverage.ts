@@ -14,7 +14,7 @@ const EVENTS: Readonly<Record<EventName, true>> = {
   ...{ 'store:delete': true },
 };
 
-export const EVENT_NAMES: readonly EventName[] = Object.keys(EVENTS) as EventName[];
+const EVENT_NAMES: readonly EventName[] = Object.keys(EVENTS) as EventName[];
 
 /** The handler keys of an event, most specific first. Only the first key with a handler is used. */
 export function lookupKeys(event: EventName): string[] {

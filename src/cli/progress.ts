@@ -54,7 +54,7 @@ export function openProgress(
 }
 
 /** `sofar`: what the current phase has done, and in which time. */
-export function progressText(
+function progressText(
   { phase, done, total, unit }: Reached,
   sofar: { readonly done: number; readonly ms: number },
 ): string {

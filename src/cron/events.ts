@@ -35,7 +35,7 @@ interface Taken extends Planned {
   readonly since: number | null;
 }
 
-export interface CronEventMap {
+interface CronEventMap {
   CronCreated: Planned & CronContent;
   /** Complete content after the change. */
   CronUpdated: Planned & CronContent;

@@ -55,7 +55,7 @@ export function evolve(state: CronState, event: CronEvent): CronState {
 }
 
 /** Picks the members of a cron's content. */
-export const contentOf = (from: CronContent): CronContent => ({
+const contentOf = (from: CronContent): CronContent => ({
   assistantId: from.assistantId,
   threadId: from.threadId,
   schedule: from.schedule,

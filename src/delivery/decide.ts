@@ -31,7 +31,7 @@ export type Posted =
 
 const GONE = 410;
 
-export const isTaken = (posted: Posted): boolean =>
+const isTaken = (posted: Posted): boolean =>
   posted.kind === 'answered' && posted.status >= 200 && posted.status < 300;
 
 /** The receiver does not answer or is overloaded, so other webhooks to it would fail too. */

@@ -2,7 +2,7 @@
  * The events of one owed webhook. It has its own stream because it outlives the thread of its run. Most events record
  * external results, so no state machine checks them; `decide.ts` derives them and versions order them.
  */
-export interface DeliveryEventMap {
+interface DeliveryEventMap {
   /** Appended in the commit that ends the run (W1). */
   WebhookOwed: { deliveryId: string; runId: string; threadId: string; url: string };
   /** `response`: beginning of the receiver's answer. */
@@ -43,4 +43,3 @@ export const DELIVERY_EVENTS: Readonly<Record<DeliveryEvent['type'], true>> = {
 };
 
 export const deliveryStream = (deliveryId: string): string => `delivery-${deliveryId}`;
-export const isDeliveryStream = (stream: string): boolean => stream.startsWith('delivery-');

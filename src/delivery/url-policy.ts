@@ -95,7 +95,7 @@ function isAllowedPort(port: number, { allowedPorts, allowPrivate }: UrlPolicy):
 const INTERNAL_RANGES = ['::/96', '168.63.129.16/32'].map((text) => ipaddr.parseCIDR(text));
 
 /** Tells whether an IP literal is publicly reachable; false when unclear. */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
   if (ip.range() !== 'unicast') return false;

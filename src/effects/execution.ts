@@ -25,7 +25,7 @@ import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites } from './run-writes.ts';
 
 /** The lease is no longer valid: another attempt owns the run, or the run has ended. The graph must stop. */
-export class Fenced extends Error {
+class Fenced extends Error {
   constructor(runId: string) {
     super(`the lease on run ${runId} is no longer valid`);
     this.name = 'Fenced';

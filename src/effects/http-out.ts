@@ -24,7 +24,7 @@ export interface HttpOut {
 }
 
 /** Resolves a host name to all its addresses. */
-export type Resolve = (
+type Resolve = (
   hostname: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
 ) => void;

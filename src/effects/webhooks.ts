@@ -33,7 +33,7 @@ export interface WebhooksOptions {
   readonly settings?: DeliverySettings;
 }
 
-export interface DeliverySettings {
+interface DeliverySettings {
   /** Secrets of the form `whsec_<base64>`; each adds a signature. */
   readonly secrets?: readonly string[];
   /** Headers of every attempt. */

@@ -55,7 +55,7 @@ export interface BuiltFrom {
 }
 
 /** A conditional edge. */
-export interface GraphBranch {
+interface GraphBranch {
   /** The author's function; older library versions wrap it once more. */
   readonly path?: { readonly func?: unknown; readonly bound?: { readonly func?: unknown } };
   /** Nodes by the values that `path` may return; any node without it. */

@@ -27,7 +27,7 @@ export const notLoadedText = ({ graphId, reason }: Pick<GraphProblem, 'graphId' 
   `The graph "${graphId}" did not load: ${reason}`;
 
 /** A `factory` is called for every run; an `undecided` function gets its role at its first call. */
-export type GraphSource =
+type GraphSource =
   | { readonly kind: 'graph'; readonly graph: CompiledGraph }
   | { readonly kind: 'factory' | 'plain' | 'undecided'; readonly fn: GraphFunction };
 

@@ -27,7 +27,7 @@ export interface GraphSchemas {
   readonly config: JsonObject | null;
 }
 
-export interface SubgraphOrder extends GraphOrder {
+interface SubgraphOrder extends GraphOrder {
   /** Restricts the result to this namespace: node names joined by `|`. */
   readonly namespace?: string;
   /** Includes subgraphs of subgraphs. */

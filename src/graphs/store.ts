@@ -8,7 +8,7 @@ import { encode } from './codec.ts';
 import { askedBy, noteAsker } from '../recording/session.ts';
 import type { StoreAnswer, StoredItem, StorePort, StoreRequest } from './store-port.ts';
 
-export interface GraphItem {
+interface GraphItem {
   readonly namespace: string[];
   readonly key: string;
   readonly value: Record<string, unknown>;

@@ -99,7 +99,7 @@ export interface Admitted {
 }
 
 /** Set by the app before a route runs. */
-export interface RequestState {
+interface RequestState {
   actor: Actor;
   /** Equal to `actor`, under the name that handlers of the custom app use. */
   auth: Actor;

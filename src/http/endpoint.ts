@@ -23,7 +23,7 @@ import type { Env, ServerContext } from './context.ts';
 import type { Reply, Tag } from './openapi/descriptions.ts';
 import { kindsOf, readQuery } from './query.ts';
 
-export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 /** Members of a declaration that the OpenAPI document shows. */
 export interface Operation {

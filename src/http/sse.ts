@@ -26,7 +26,7 @@ export interface SentFrame {
 }
 
 /** `event` and `data` are one line each. */
-export const eventBlock = (event: string, data: string, id: number | string): string =>
+const eventBlock = (event: string, data: string, id: number | string): string =>
   `event: ${event}\r\ndata: ${data}\r\nid: ${id}\r\n\r\n`;
 
 const frameText = (frame: SentFrame): string => eventBlock(clean(frame.event), frame.data, frame.id);

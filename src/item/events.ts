@@ -20,7 +20,7 @@ export interface ItemFact {
   readonly expiresAt: number | null;
 }
 
-export interface ItemEventMap {
+interface ItemEventMap {
   ItemPut: ItemFact;
   /** A read restarted the item's expiry. */
   ItemRefreshed: ItemFact;

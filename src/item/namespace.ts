@@ -8,7 +8,7 @@ export type Namespace = readonly string[];
 
 /** Longer namespaces are refused, because every label is part of several indexes. */
 export const MAX_LABELS = 32;
-export const MAX_LABEL_CHARS = 512;
+const MAX_LABEL_CHARS = 512;
 
 /** Describes an invalid namespace for the client. Callers check for empty ones. */
 export function findNamespaceProblem(namespace: Namespace): string | undefined {

@@ -35,7 +35,7 @@ export class FilterError extends Error {
  */
 export type PlainRule = 'equal' | 'part' | 'scalar';
 
-export const MAX_FILTER_LEVELS = 8;
+const MAX_FILTER_LEVELS = 8;
 /** Operands or branches of one operator: each is compared with every candidate. */
 export const MAX_FILTER_OPERANDS = 10_000;
 

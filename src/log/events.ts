@@ -9,7 +9,7 @@ import { upcast, type Upcasters } from '../thread/upcast.ts';
 
 export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent | CronEvent;
 
-export interface EventMeta {
+interface EventMeta {
   /** Order in the whole log. Growing, with holes where a deleted thread was purged. */
   readonly position: number;
   readonly stream: string;
@@ -21,7 +21,7 @@ export interface EventMeta {
 }
 
 /** `by`: identity of the authenticated caller whose request caused the event, and nothing else of that user (A4). */
-export interface Caused {
+interface Caused {
   readonly by?: string;
 }
 

@@ -57,7 +57,7 @@ export interface ListedRow {
   readonly is_side: number;
 }
 
-export interface ThreadHead {
+interface ThreadHead {
   readonly threadId: string;
   readonly head: string;
   readonly position: number | undefined;

@@ -66,14 +66,14 @@ export interface SourceFrame {
   readonly text: SourceText;
 }
 
-export interface SourceUntracked {
+interface SourceUntracked {
   readonly kind: 'untracked';
   readonly runId: string;
   readonly text: SourceText;
 }
 
 /** A part of a run's recording, compressed. */
-export interface SourceRecording {
+interface SourceRecording {
   readonly kind: 'recording';
   readonly runId: string;
   readonly bytes: Uint8Array;

@@ -1,6 +1,6 @@
 /** Entries of the server's log; one entry is one line. */
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+type Level = 'debug' | 'info' | 'warn' | 'error';
 
 export interface Entry {
   readonly level: Level;

@@ -8,7 +8,7 @@ import type { ThreadEvent } from '../thread/events.ts';
 import { canAll } from '../thread/machine.ts';
 import * as thread from '../thread/state.ts';
 
-export interface Folded<S> {
+interface Folded<S> {
   readonly before: S;
   readonly after: S;
   /** The event cannot happen in the state before, so the log is damaged. */

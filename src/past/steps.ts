@@ -131,7 +131,7 @@ export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt:
  * Returns nodes whose triggers are set but that have not written: they are running, or ran when the server died. Empty
  * for library versions with other trigger names.
  */
-export function pendingNodes({ body, blobs }: StoredCheckpoint): string[] {
+function pendingNodes({ body, blobs }: StoredCheckpoint): string[] {
   const { versions_seen } = JSON.parse(body) as { versions_seen?: Json };
   const isNew = (node: string, channel: string, version: string): boolean => {
     const seen = isObject(versions_seen) ? versions_seen[node] : undefined;

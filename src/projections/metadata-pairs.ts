@@ -29,7 +29,7 @@ export const elementOf = (key: string, value: Scalar): string =>
 const shorten = (text: string): string => (text.length <= LONGEST ? text : `#${sha256(text)}`);
 
 /** All pairs of a metadata object, each once; only `UNINDEXED` when they are too many. */
-export function pairsOf(metadata: JsonObject): string[] {
+function pairsOf(metadata: JsonObject): string[] {
   const pairs: string[] = [];
   for (const [key, value] of Object.entries(metadata)) {
     // Those of one member differ, and none is like one of another member, which has another key.

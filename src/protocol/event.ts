@@ -14,7 +14,7 @@ export const CHANNEL_OF = {
   tasks: 'tasks',
   custom: 'custom',
 } as const;
-export type Method = keyof typeof CHANNEL_OF;
+type Method = keyof typeof CHANNEL_OF;
 
 /** The path of graph, node and task names that an event comes from; empty for the thread's own graph. */
 export type Namespace = readonly string[];

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../kernel/json.ts';
 import { namespaceKey, startsWith, type Draft, type Namespace } from './event.ts';
 import { openSubgraphs, splitSegment, type EndStatus, type Subgraph } from './subgraphs.ts';
 
-export type Status = 'started' | 'running' | EndStatus;
+type Status = 'started' | 'running' | EndStatus;
 
 export interface Node {
   readonly namespace: Namespace;

@@ -18,7 +18,7 @@ export interface RunFacts {
   readonly resumed?: readonly string[];
 }
 
-export interface Frame {
+interface Frame {
   readonly id: number;
   readonly event: string;
   readonly data: string;

@@ -7,7 +7,7 @@
 import { isWorking, pendingImmediates } from './open-work.ts';
 
 /** A timer without a recorded arrival: it is new, or had not fired when the recording ended. */
-export interface SpareTimer {
+interface SpareTimer {
   readonly delayMs: number;
   /** It fires again and again, and does nothing most of the time. */
   readonly isPoll: boolean;

@@ -43,7 +43,7 @@ export interface RecordedFailure {
 }
 
 /** What re-executed code gets in place of the run's secrets: stand-ins (stand-ins.ts). */
-export interface MaskedSettings {
+interface MaskedSettings {
   readonly user?: JsonObject;
   readonly inherited: Readonly<Record<string, string>>;
   /** Members of `configurable` and `context` that hold keys. */
@@ -147,7 +147,7 @@ export interface ClockPart {
 }
 
 /** What the worker asked in other runs, before the attempt or beside it: hashes of methods and addresses (asked.ts). */
-export interface AskedPart {
+interface AskedPart {
   readonly kind: 'asked';
   readonly attempt: number;
   readonly hashes: readonly string[];

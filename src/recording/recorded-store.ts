@@ -18,7 +18,7 @@ interface Recorded {
 }
 
 /** `recorded`: the next request of the task, if there is one. Returns the error for the code. */
-export type OnMissing = (task: TaskKey, recorded: Json | undefined, found: Json) => Error;
+type OnMissing = (task: TaskKey, recorded: Json | undefined, found: Json) => Error;
 
 export interface RecordedStore {
   /** Resolves when all answers have arrived. `tasks` asked, by request. */

@@ -18,12 +18,12 @@ const USER_INFO = /^([a-z][a-z\d+.-]*:\/\/)([^/?#@]*)@([^]*)$/i;
 
 const originOf = (text: string): string => ORIGIN.exec(text)?.[0] ?? '';
 
-export const isSecretText = (text: string): boolean =>
+const isSecretText = (text: string): boolean =>
   text.length >= MIN_SECRET_CHARACTERS &&
   /[\p{L}\p{N}]/u.test(text.slice(originOf(text).length)) &&
   !isOrdinary(text);
 
-export const isSecretNumber = (value: number): boolean =>
+const isSecretNumber = (value: number): boolean =>
   Number.isFinite(value) && digitsOf(value).length >= MIN_SECRET_DIGITS;
 
 const digitsOf = (value: number): string => String(Math.abs(value)).replace(/e.*$/, '').replace(/\D/g, '');

@@ -28,7 +28,7 @@ export interface ThreadReader {
   close(): void;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Events up to and including this cursor are skipped. */
   readonly after?: StreamCursor;
   /** Called before each run: resolves to true if the reader may see the thread. */

@@ -18,10 +18,10 @@ import { isLargePage } from './shared-pages.ts';
 
 /** `run_modes`: all frames and the end of each run. `lifecycle`: `metadata` frames and the end. `state_update`: client writes. */
 export const THREAD_STREAM_MODES = ['run_modes', 'lifecycle', 'state_update'] as const;
-export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
+type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 
 /** `id` is `<ordinal>-<frame>`, `<ordinal>-done` or `<version>-state`: unique within the thread and never reused. */
-export interface ThreadFrame extends FrameText {
+interface ThreadFrame extends FrameText {
   readonly id: string;
 }
 
@@ -31,7 +31,7 @@ interface Cursor {
   readonly index: number;
 }
 
-export interface ThreadStreamOptions {
+interface ThreadStreamOptions {
   readonly modes: readonly ThreadStreamMode[];
   /** Starts after this id. `-` and unknown ids mean the thread's beginning; undefined means now. */
   readonly after: string | undefined;

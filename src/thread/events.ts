@@ -39,7 +39,7 @@ export interface RunKwargs {
 }
 
 /** Saved state after a run: nodes still to run, and interrupts by task id. */
-export interface Pause {
+interface Pause {
   readonly next: readonly string[];
   readonly interrupts: JsonObject;
 }
@@ -102,7 +102,7 @@ export interface CheckpointKey {
 }
 
 /** The graph that produced the thread's state. */
-export interface GraphBinding {
+interface GraphBinding {
   readonly graphId: string;
   readonly assistantId: string;
 }

@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../kernel/json.ts';
 
-export type Upcaster = (data: JsonObject) => JsonObject;
+type Upcaster = (data: JsonObject) => JsonObject;
 
 /** Version that new events are written with: 1 plus the number of upcasters for the type. */
 export function schemaVersionOf(type: string, upcasters: Upcasters): number {

@@ -4,7 +4,7 @@ import { exitError } from '../graphs/failure.ts';
 import type { Clock } from '../kernel/clock.ts';
 
 /** A run or a graph query to which errors are attributed. */
-export interface Attributed {
+interface Attributed {
   readonly title: string;
   /** What begins the lines that its code prints in development. */
   readonly label?: string;

@@ -9,7 +9,7 @@ import { randomIds } from '../kernel/ids.ts';
 import type { Connection } from '../workers/connection.ts';
 import { TYPE, type Loaded } from '../workers/messages.ts';
 
-export interface LoadedGraph {
+interface LoadedGraph {
   readonly graphs: InProcessGraphs;
   readonly describer: GraphDescriber;
 }

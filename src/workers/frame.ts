@@ -22,12 +22,12 @@ export interface Message {
 }
 
 /** Received bytes violate the format. The connection cannot continue. */
-export class ProtocolError extends Error {
+class ProtocolError extends Error {
   override readonly name = 'WorkerProtocol';
 }
 
 /** A message exceeds `MAX_MESSAGE_BYTES` or 65,535 blobs. Only the run that sends it fails. */
-export class ValueTooLarge extends Error {
+class ValueTooLarge extends Error {
   override readonly name = 'ValueTooLarge';
 }
 

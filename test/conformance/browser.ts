@@ -14,7 +14,7 @@ interface Shown {
   }[];
 }
 
-export interface Page<Handle> {
+interface Page<Handle> {
   /** The hook's current value. */
   readonly stream: Handle;
   /** The texts that the page shows, one per message. */

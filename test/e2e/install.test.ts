@@ -98,7 +98,9 @@ test('the package installs into an empty folder, serves a TypeScript project and
       'test/e2e/install/package-lock.json is older than package.json; see the top of this file',
     );
     // The schema that "$schema" of a new project names.
-    const schema = await readJson<object>(join(dir, 'node_modules', PRODUCT, 'src/config/platform.schema.json'));
+    const schema = await readJson<object>(
+      join(dir, 'node_modules', PRODUCT, 'src/config/platform.schema.json'),
+    );
     assert.ok('properties' in schema);
     for (const absent of ['devDependencies', 'optionalDependencies', 'scripts'])
       assert.equal(manifest[absent], undefined, absent);

@@ -19,7 +19,7 @@ const LAUNCH = {
 };
 
 /** What the test sees once the server has been killed and another one has come up on the same log. */
-export interface Sequel {
+interface Sequel {
   /** While nobody has the log, whose directory is given. */
   between?(data: string): Promise<void>;
   after(server: ServerProgram): Promise<void>;

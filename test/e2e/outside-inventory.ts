@@ -49,12 +49,4 @@ function names(list: string, why: string): Record<string, string> {
   return Object.fromEntries(list.split(' ').map((name) => [name, why]));
 }
 
-/** Methods of classes that write, which no export lists. They write to what an export of the same module has opened. */
-export const METHODS: Readonly<Record<string, string>> = {
-  'fs/promises FileHandle':
-    'appendFile chmod chown createWriteStream datasync sync truncate utimes write writeFile writev',
-  'fs WriteStream': 'end write',
-  'dgram Socket': 'addMembership addSourceSpecificMembership bind connect send sendto',
-  'net Socket': 'connect',
-  'net Server': 'listen',
-};
+// Methods of FileHandle, WriteStream, dgram.Socket, net.Socket and net.Server reach only what an export above has opened.

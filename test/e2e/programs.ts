@@ -12,7 +12,7 @@ const MAIN = join(ROOT, 'scripts/start.mjs');
 /** For how long a program that has cut somebody off is waited for to say why. */
 const LAST_WORDS_MS = 2_000;
 
-export interface Launch {
+interface Launch {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;

@@ -34,7 +34,7 @@ export const STYLES = [
 export const STUDIO_KEY = 'the-studio-key';
 
 /** How strangers call; a status is what each of them gets whatever they ask. */
-export const ACTORS: Record<string, { headers: Record<string, string>; status?: number }> = {
+const ACTORS: Record<string, { headers: Record<string, string>; status?: number }> = {
   bob: { headers: as('bob') },
   carol: { headers: as('carol') },
   thrower: { headers: as('thrower') },
@@ -245,7 +245,7 @@ const socketQuestions = (bobHasThings: boolean): SocketQuestion[] => [
 ];
 
 /** A1 Routes of the router that no table here knows, and the other way round. */
-export function unknownRoutes(s: TestServer): string[] {
+function unknownRoutes(s: TestServer): string[] {
   const plain = (route: string): string => route.replace(/\{\w+\}|:\w+/g, ':');
   const routes = s.server.app.routes
     .filter(({ method, path }) => method !== 'ALL' && !path.endsWith('*'))

@@ -11,7 +11,7 @@ import { createObserver, type Observer } from '../model/observer.ts';
 import { createAccounts } from './accounts.ts';
 import type { Schedule } from './schedule.ts';
 
-export interface LedgerRun {
+interface LedgerRun {
   readonly threadId: string;
   /** The command that created it. */
   readonly commandId: string;
@@ -25,7 +25,7 @@ export interface LedgerRun {
   cancelAt?: number;
 }
 
-export interface LedgerDelivery {
+interface LedgerDelivery {
   readonly url: string;
   attempts: number;
   status: 'owed' | 'delivered' | 'failed';

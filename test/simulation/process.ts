@@ -36,7 +36,7 @@ export interface World {
   readonly settings: Settings;
 }
 
-export interface Settings {
+interface Settings {
   readonly concurrency: number;
   /** How many threads stay in memory. */
   readonly capacity: number;

@@ -22,7 +22,7 @@ export interface Receivers {
   isDead(url: string): boolean;
 }
 
-export interface SimulatedOut extends HttpOut {
+interface SimulatedOut extends HttpOut {
   readonly underWay: number;
 }
 

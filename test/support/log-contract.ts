@@ -5,7 +5,7 @@ import type { EventLog, Notice } from '../../src/log/log.ts';
 import { append, batch, committed, textsOf } from './batches.ts';
 import { suite } from './suite.ts';
 
-export interface OpenLog {
+interface OpenLog {
   readonly log: EventLog;
   /** What listeners threw. */
   readonly faults: readonly unknown[];

@@ -4,14 +4,14 @@ import type { PendingWrite } from '../port.ts';
 import { compareWrites } from '../write-order.ts';
 import type { Checkpoint, CheckpointTuple, SaverConfig, Write } from './saver-contract.ts';
 
-export interface Saved {
+interface Saved {
   readonly config: SaverConfig;
   readonly checkpoint: Checkpoint;
   readonly metadata: JsonObject;
   readonly parentId: string | null;
 }
 
-export type PlacedWrite = Omit<PendingWrite, 'data'> & { readonly value: unknown };
+type PlacedWrite = Omit<PendingWrite, 'data'> & { readonly value: unknown };
 
 export interface LastCheckpoint {
   readonly id: string | undefined;

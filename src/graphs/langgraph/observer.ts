@@ -22,7 +22,7 @@ export interface Observer {
   read(): Observed;
 }
 
-export interface WritingTask {
+interface WritingTask {
   readonly ns: string;
   readonly taskId: string;
   readonly node: string | undefined;

@@ -10,7 +10,7 @@ import type { LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { RESUMED_BY, INTERRUPT, RESUME } from '../state-port.ts';
 
 /** The runtime's pseudo task for writes of the run's own input. */
-export const NULL_TASK = '00000000-0000-0000-0000-000000000000';
+const NULL_TASK = '00000000-0000-0000-0000-000000000000';
 const RESUMED_INDEX = -5;
 /** The runtime stores an unused resume value as the write of a pseudo task whose id is the interrupt id. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/;

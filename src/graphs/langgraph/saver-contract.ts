@@ -27,7 +27,7 @@ export interface CheckpointTuple {
   readonly pendingWrites: Write[];
 }
 
-export interface ListOptions {
+interface ListOptions {
   readonly limit?: number;
   readonly before?: SaverConfig;
   readonly filter?: JsonObject;

@@ -11,7 +11,7 @@ export type Type = ReturnType<Checker['getStringType']>;
 export type TypeSymbol = ReturnType<Type['getProperties']>[number];
 export type SourceFile = NonNullable<ReturnType<Program['getSourceFile']>>;
 export type SyntaxNode = Parameters<Checker['getTypeAtLocation']>[0];
-export type Options = ReturnType<Program['getCompilerOptions']>;
+type Options = ReturnType<Program['getCompilerOptions']>;
 
 export interface Compiler {
   readonly sys: { fileExists(path: string): boolean; readFile(path: string): string | undefined };
@@ -34,7 +34,7 @@ export interface Compiler {
   isStringLiteralLike(node: SyntaxNode): node is SyntaxNode & { readonly text: string };
 }
 
-export type CallNode = SyntaxNode & {
+type CallNode = SyntaxNode & {
   readonly expression: SyntaxNode;
   readonly arguments: readonly SyntaxNode[];
 };

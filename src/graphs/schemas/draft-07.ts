@@ -1,7 +1,7 @@
 /** Converts JSON Schema of later drafts to draft-07, the draft of this API. */
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 
-export const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
+const DRAFT_07 = 'http://json-schema.org/draft-07/schema#';
 
 /** The converted schema with `$schema` at its root only; undefined unless its type is `object` or it is a `$ref`. */
 export function toDraft07(schema: unknown): JsonObject | undefined {

@@ -20,7 +20,7 @@ const paramsOf = <T extends z.core.$ZodShape>(shape: T) =>
 
 const strategy = optional(multitaskStrategy);
 const segment = z.string('expected a string').max(1024, 'expected at most 1024 characters');
-export const namespace = list(segment, 100, 'expected a list of names');
+const namespace = list(segment, 100, 'expected a list of names');
 
 /** Options of every command that creates a run. */
 const runOptions = runCreate.pick({

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { RunRef } from '../../thread/events.ts';
 
-export interface ReexecutionRequest {
+interface ReexecutionRequest {
   readonly match: 'exact' | 'url';
   readonly stub: readonly string[];
   readonly from?: string | undefined;

@@ -14,7 +14,7 @@ import { assertPlain } from '../body.ts';
 import { HttpProblem, invalid, tooLarge, tooManyFiles } from '../replies.ts';
 
 /** Of an uploaded file. */
-export const MAX_FILE_BYTES = 1024 ** 3;
+const MAX_FILE_BYTES = 1024 ** 3;
 /** Of its records: a small file may unpack to any size, and reading them takes the event loop. */
 export const MAX_UNPACKED_BYTES = 4 * 1024 ** 3;
 

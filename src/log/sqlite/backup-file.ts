@@ -7,7 +7,7 @@ import { openSha256 } from '../../kernel/digest.ts';
 import type { OnProgress } from '../../kernel/progress.ts';
 import { assertHeader } from './schema.ts';
 
-export class BackupDamaged extends Error {
+class BackupDamaged extends Error {
   constructor(file: string, what: string) {
     super(`${file}: ${what}; nothing was written, use another copy`);
     this.name = 'BackupDamaged';

@@ -74,7 +74,7 @@ export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: n
   return recorded;
 }
 
-export function insertEvent(prepare: Prepare, { type, data, meta }: Recorded): void {
+function insertEvent(prepare: Prepare, { type, data, meta }: Recorded): void {
   const { position, stream, version, at, commandId } = meta;
   const schema = schemaVersionOf(type, upcasters);
   const { data: stored, crc } = prepare.coder.columns(JSON.stringify(data));

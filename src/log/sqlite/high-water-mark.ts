@@ -9,7 +9,7 @@
 import { closeSync, constants, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { Database } from './library.ts';
 
-export class LogIncomplete extends Error {
+class LogIncomplete extends Error {
   constructor(text: string) {
     super(text);
     this.name = 'LogIncomplete';

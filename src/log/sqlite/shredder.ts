@@ -19,7 +19,7 @@ const ERASING: ReadonlySet<string> = new Set([
   'keep-checkpoints',
 ]);
 
-export type Later = (ms: number, fn: () => void) => () => void;
+type Later = (ms: number, fn: () => void) => () => void;
 
 /** A log that grew beyond this is cut too. */
 const LARGEST_BYTES = 67_108_864;

@@ -14,7 +14,7 @@ export interface RunSide {
 }
 
 /** A step of both runs, or of one. */
-export interface StepPair {
+interface StepPair {
   readonly a: RunStep | undefined;
   readonly b: RunStep | undefined;
 }
@@ -28,7 +28,7 @@ export interface RunComparison {
   readonly state: readonly RunDifference[];
 }
 
-export interface RunDifference extends Difference {
+interface RunDifference extends Difference {
   /** A `step` is one that only one of the runs took; a `state` is that after a step. */
   readonly what: 'input' | 'step' | 'state' | 'end';
   /** Index in `pairs`; absent for the input and the end. */

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { compiler, loadCompiler, type Compiler } from '../../graphs/modules/compiler.ts';
 
 /** The pipe's descriptor in the closed process. */
-export const PIPE_FD = 4;
+const PIPE_FD = 4;
 
 type Request =
   { readonly name: keyof Compiler; readonly args: readonly unknown[] } | { readonly late: string };

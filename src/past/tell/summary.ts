@@ -148,7 +148,7 @@ export function stepText(
   return graph === '' ? label : `${graph}|${label}`;
 }
 
-export const nextText = (next: readonly string[] | undefined): string =>
+const nextText = (next: readonly string[] | undefined): string =>
   nextNodes(next).length === 0 ? '' : `, next: ${nodesText(nextNodes(next))}`;
 
 /** Removes LangGraph's internal node. */

@@ -5,7 +5,7 @@ import type { History } from '../../log/past.ts';
 import { threadStream } from '../../thread/events.ts';
 import { firstWords } from './summary.ts';
 
-export interface ListedThread {
+interface ListedThread {
   readonly thread_id: string;
   readonly status: string;
   readonly updated_at: string;

@@ -10,14 +10,14 @@ import { projection } from '../../projections/projection.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../thread/state.ts';
 
-export interface PastRun {
+interface PastRun {
   readonly runId: string;
   readonly graphId: string;
   readonly status: string;
   readonly attempt: number;
 }
 
-export interface SavedState {
+interface SavedState {
   /** The head checkpoint that it made. */
   readonly head: string;
   /** Version of the event. */

@@ -2,7 +2,7 @@
 import type { Answer } from '../../e2e/programs.ts';
 import type { ReceivedFrame } from '../../e2e/frames.ts';
 
-export interface PromisedRun {
+interface PromisedRun {
   readonly threadId: string;
   /** In the run's input. */
   readonly tag: string;

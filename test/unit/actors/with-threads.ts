@@ -13,7 +13,7 @@ import { createRandom } from '../../support/random.ts';
 import { seededIds, withLog, type TestLog } from '../../support/with-log.ts';
 
 /** Says what it was given, so that a test sees which values were known. */
-export const render: RenderDelivery = (run, outcome, values, at) =>
+const render: RenderDelivery = (run, outcome, values, at) =>
   JSON.stringify({ run: run.runId, outcome: outcome.kind, values: values ?? null, at });
 
 export interface TestThreads extends TestLog {

@@ -1,6 +1,4 @@
 /** URLs of webhooks and what is to be said of each, in numbered rows. */
-export type Verdict = 'deny' | 'allow';
-
 const http = (...hosts: string[]): string[] => hosts.map((host) => `http://${host}/`);
 
 /** Decided by the text alone, by the policy that stands when nothing is configured. */

@@ -12,12 +12,12 @@ import type { Origin } from '../../../src/thread/origin.ts';
 import type { StorePort } from '../../../src/graphs/store-port.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 
-export interface ShownFrame {
+interface ShownFrame {
   readonly event: string;
   readonly data: Json;
 }
 
-export interface Ran {
+interface Ran {
   /** Without the origin of a failure. */
   readonly end: RunEnd;
   readonly origin: Origin | undefined;
