@@ -164,7 +164,7 @@ for (const { name, create, exception } of AUTH_CLASSES) {
     'an empty array': [],
     'a map': new Map([['owner', 'alice']]),
     'a boxed boolean': Object(true),
-    'an unknown operator': { owner: { $in: ['alice'] } },
+    'an unknown operator': { owner: { $near: ['alice'] } },
     'an undefined owner': { owner: undefined },
     'an empty $or': { $or: [] },
   };
