@@ -207,7 +207,10 @@ test('runs that reach outside are named; a run that ends its process leaves the 
     withPrograms(async (programs) => {
       // given
       const data = join(programs.dir, 'data');
-      const env = { MODEL_URL: model.url, OUTSIDE: fileURLToPath(new URL('../.cache', import.meta.url)) };
+      const [temporary, outside] = [join(programs.dir, 'temporary'), join(programs.dir, 'outside')];
+      await mkdir(temporary);
+      await mkdir(outside);
+      const env = { MODEL_URL: model.url, OUTSIDE: outside, TMPDIR: temporary };
       const server = await programs.serve({ args: ['--config', CONFIG], env });
       const start = async (graph: string, input: object): Promise<void> => {
         await server.ask('POST', '/runs/wait', { assistant_id: graph, input, on_completion: 'keep' });

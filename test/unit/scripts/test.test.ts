@@ -35,7 +35,7 @@ function run(files: Record<string, string>, stages: string[], timeoutMs = 20_000
  */
 const LEAVE_A_CHILD = `
   import { spawn } from 'node:child_process';
-  spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit' }).unref();`;
+  spawn(process.execPath, ['-e', 'setTimeout(() => {}, 3_600_000)'], { stdio: 'inherit' }).unref();`;
 
 test('counts of stages add up, and only failures show their output', async () => {
   const { code, output, lastLine } = await run(
@@ -176,7 +176,7 @@ test('given no test at all or an unknown stage, when the runner ends, then it fa
 test('given a file that hangs with a process of its own, when its time is over, then both are killed', async () => {
   const { lastLine, output } = await run(
     {
-      'test/unit/a.test.ts': `${LEAVE_A_CHILD} ${totals(1, 1)} setTimeout(() => {}, 60000);`,
+      'test/unit/a.test.ts': `${LEAVE_A_CHILD} ${totals(1, 1)} setTimeout(() => {}, 3_600_000);`,
       'test/unit/b.test.ts': totals(1, 1),
     },
     ['unit'],
@@ -195,8 +195,8 @@ test('a process that a file leaves behind is killed without a wait', async () =>
 test('an interrupted run ends its children, starts nothing new and fails', async () => {
   const { code, lastLine } = await run(
     {
-      'test/unit/a.test.ts': `${LEAVE_A_CHILD} process.kill(process.ppid, 'SIGINT'); setTimeout(() => {}, 60000);`,
-      'test/unit/b.test.ts': `${totals(1, 1)} setTimeout(() => {}, 60000);`,
+      'test/unit/a.test.ts': `${LEAVE_A_CHILD} process.kill(process.ppid, 'SIGINT'); setTimeout(() => {}, 3_600_000);`,
+      'test/unit/b.test.ts': `${totals(1, 1)} setTimeout(() => {}, 3_600_000);`,
       'test/unit/c.test.ts': totals(50, 50),
       'test/model/d.test.ts': totals(50, 50),
     },
