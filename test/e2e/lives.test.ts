@@ -23,7 +23,7 @@ test('a run whose worker was killed, a fork and its thread execute again with no
       const server = await programs.serve({ args: ['--config', CONFIG], env });
       const newThread = async (): Promise<string> =>
         (await server.ask('POST', '/threads', {})).json.thread_id;
-      const [forked, killed] = [await newThread(), await newThread()];
+      const [forked, killed, called] = [await newThread(), await newThread(), await newThread()];
       const run = async (body: object): Promise<void> => {
         const path = `/threads/${forked}/runs`;
         const asked = { assistant_id: 'single', stream_mode: MODES, ...body };
@@ -35,14 +35,19 @@ test('a run whose worker was killed, a fork and its thread execute again with no
       const { checkpoint } = states.find(({ next }: { next: string[] }) => next[0] === 'after');
       await run({ input: { kind: 'race whose loser is awaited later' } });
       await run({ checkpoint, input: null });
-      const asked = { assistant_id: 'fan', input: { kind: 'pause' }, stream_mode: MODES };
-      const stream = await server.open('POST', `/threads/${killed}/runs/stream`, asked);
-      let text = '';
-      for await (const chunk of stream.body!) {
-        text += Buffer.from(chunk as Uint8Array).toString();
-        if (!text.includes('"kind":"pause"') || text.includes('"killed"')) continue;
-        text += '"killed"';
-        for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGKILL');
+      for (const [graph, thread] of [
+        ['fan', killed],
+        ['plain', called],
+      ] as const) {
+        const asked = { assistant_id: graph, input: { kind: 'pause' }, stream_mode: MODES };
+        const stream = await server.open('POST', `/threads/${thread}/runs/stream`, asked);
+        let text = '';
+        for await (const chunk of stream.body!) {
+          text += Buffer.from(chunk as Uint8Array).toString();
+          if (!text.includes('"kind":"pause"') || text.includes('"killed"')) continue;
+          text += '"killed"';
+          for (const pid of childrenOf(server.pid)) process.kill(pid, 'SIGKILL');
+        }
       }
       await server.end('SIGTERM');
       // when
@@ -53,13 +58,16 @@ test('a run whose worker was killed, a fork and its thread execute again with no
       const reports = output
         .split('\n')
         .flatMap((line) => (line.startsWith('{"threadId"') ? [JSON.parse(line)] : []));
+      // The next attempt of a plain function calls it again and skips what it had yielded.
+      const again = reports.find(({ threadId }) => threadId === called);
+      assert.match(again.reasons.join(), /called the plain function again/);
       assert.deepEqual(
-        reports.map(({ verdict }) => verdict),
-        ['equal', 'equal', 'equal', 'equal'],
+        reports.map(({ verdict }) => verdict).sort(),
+        [...Array(4).fill('equal'), 'untried'],
         output,
       );
       // Frames of a run with several attempts are not compared.
-      const whole = reports.filter(({ comparison }) => comparison.frames !== undefined);
+      const whole = reports.filter(({ comparison }) => comparison?.frames !== undefined);
       assert.deepEqual(
         whole.map(({ threadId }) => threadId),
         [forked, forked, forked],

@@ -4,6 +4,7 @@ import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../log/pa
 import type { History } from '../../log/past.ts';
 import { readRun, type RunRecord } from '../../projections/run-queries.ts';
 import type { RecordingPart } from '../../recording/parts.ts';
+import { parseBody } from '../../graphs/function/checkpoint-body.ts';
 import { unpackParts } from '../../recording/unpack.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import { activeOf } from '../../thread/state.ts';
@@ -18,6 +19,8 @@ export interface RunData {
   /** Says why there is nothing to execute, or why the recording cannot be read. */
   readonly unreadable?: string;
   readonly trace: RunTrace;
+  /** A later attempt called a plain function again and skipped what it had yielded, which no re-execution does. */
+  readonly isCalledAgain: boolean;
   /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
   readonly replaced: ReadonlySet<string>;
   /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
@@ -42,10 +45,13 @@ export async function readRunData(history: History, threadId: string, runId: str
   const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
   const later = new Set(started.slice(started.indexOf(runId)));
   const base = baseOf(events, runId);
+  const last =
+    own.at(-1) && (await history.payloads.checkpoint(threadId, own.at(-1)!.ns, own.at(-1)!.checkpointId));
   return {
     ...{ run, base: base ?? null },
     ...(base === undefined && { unreadable: 'the run never started' }),
     ...unpackAll(await history.payloads.recording(runId)),
+    isCalledAgain: run.attempt > 1 && last !== undefined && parseBody(last.body) !== undefined,
     trace: {
       checkpoints: await readCheckpoints(history, threadId, own),
       writes,
