@@ -21,16 +21,19 @@ interface Scene {
   readonly data: string;
   readonly thread: string;
   readonly run: string;
-  serve(planted: string): Promise<ServerProgram>;
+  /** `planted`: changes of the code, by thread. */
+  serve(planted: Readonly<Record<string, string>>): Promise<ServerProgram>;
 }
 
 /** A run of the graph `changeable`, whose server has ended. */
 const withRun = (use: (scene: Scene) => Promise<void>): Promise<void> =>
   withModelServer((model) =>
     withPrograms(async (programs) => {
-      const serve = (planted: string): Promise<ServerProgram> =>
-        programs.serve({ args: ['--config', CONFIG], env: { MODEL_URL: model.url, PLANTED: planted } });
-      const server = await serve('');
+      const serve = (planted?: Readonly<Record<string, string>>): Promise<ServerProgram> => {
+        const env = { MODEL_URL: model.url, ...(planted && { PLANTED_ON: JSON.stringify(planted) }) };
+        return programs.serve({ args: ['--config', CONFIG], env });
+      };
+      const server = await serve();
       const { thread_id: thread } = (await server.ask('POST', '/threads', {})).json;
       const asked = { assistant_id: 'changeable', input: { seen: [] } };
       const { run_id: run } = (await server.ask('POST', `/threads/${thread}/runs`, asked)).json;
@@ -114,7 +117,7 @@ test('a recording that is cut, damaged, of another format or line is not tried, 
 test('a client may allow that recorded requests are no longer made (allow_unused)', () =>
   withRun(async ({ serve, thread, run }) => {
     // given
-    const server = await serve('missing request');
+    const server = await serve({ [thread]: 'missing request' });
     const replay = async (body: object): Promise<string> =>
       (await server.open('POST', `/threads/${thread}/runs/${run}/replay`, body)).text();
     // when
