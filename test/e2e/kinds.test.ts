@@ -18,7 +18,7 @@ const MODES = ['values', 'updates', 'messages-tuple', 'tasks', 'custom', 'debug'
 const FORMS = ['single', 'fan', 'nested', 'functional', 'plain'];
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 console.log(`SEED=${SEED}`);
-/** Percentage of all cases that is drawn; `npm run test:long` takes all. */
+/** Percentage of all cases that is drawn; `npm run test:long` takes more. */
 const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 3);
 
 interface Case {
