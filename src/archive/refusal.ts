@@ -6,7 +6,7 @@ export class ExportRefused extends Error {
   }
 }
 
-/** What is named as a file cannot be opened, or is none. */
+/** The path names no file, or one that cannot be opened. */
 export class NoFile extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);

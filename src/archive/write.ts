@@ -63,7 +63,7 @@ async function describe(
   const used = new Map<string, { readonly graph: string; readonly positions: number[] }>();
   let first: number | undefined;
   let isArriving = false;
-  /** What the file of the last import told. */
+  /** Origin that the file of the last import named. */
   let origin: Partial<ImportOrigin> = {};
   for await (const event of eventsOf(source, threadId, 1)) {
     const { type, data, meta } = event;

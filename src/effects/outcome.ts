@@ -11,7 +11,7 @@ export function toFailure(error: unknown): Outcome {
   return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };
 }
 
-/** What an attempt leaves besides its outcome. */
+/** Results of an attempt besides its outcome. */
 export interface Left {
   /** JSON text of final values that no checkpoint holds. */
   readonly untracked?: string | undefined;

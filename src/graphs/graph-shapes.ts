@@ -45,7 +45,7 @@ export interface GraphNode {
   readonly triggers?: readonly string[];
   /** The node's input channels: a record by input key, or a list whose first channel with a value is the input. */
   readonly channels?: readonly string[] | Readonly<Record<string, string>>;
-  /** What the node executes: a function of the author as `func`, or a graph. */
+  /** The node executes this: a function of the author as `func`, or a graph. */
   readonly bound?: { readonly func?: unknown };
   readonly subgraphs?: readonly unknown[];
 }

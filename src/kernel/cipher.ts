@@ -7,10 +7,10 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** What encrypted content has besides its own bytes. */
+/** Encryption adds so many bytes: the nonce and the tag. */
 export const CIPHER_BYTES = 28;
 
-/** Far faster than its bytes, which would be made one for each use. */
+/** A `KeyObject`: raw bytes would be imported at each use, 41 instead of 11 µs a row. */
 export type CipherKey = KeyObject;
 
 export const toCipherKey = (hexadecimal: string): CipherKey =>

@@ -35,7 +35,7 @@ const HASH_SEED = Math.floor(Math.random() * 2 ** 32);
 
 const NO_JSON = 'no JSON';
 
-/** What may come next, besides white space. `FIRST_` allows the end of a list or object as well. */
+/** States: the token that may come next, besides white space. `FIRST_` allows the end of a list or object as well. */
 const [VALUE, FIRST_VALUE, NAME, FIRST_NAME, SEPARATOR, REST] = [0, 1, 2, 3, 4, 5];
 
 /** Yields after each slice. Returns what is wrong with the text, undefined when nothing is. */
@@ -130,7 +130,7 @@ export function* scanJson(
   }
 }
 
-/** What is wrong with a text short enough for one turn of the event loop. */
+/** Scans a text in one turn of the event loop. Returns its fault, undefined when it has none. */
 export function findFaultIn(text: string, limits: ScanLimits): string | undefined {
   for (const scan = scanJson(text, limits); ;) {
     const { done, value } = scan.next();

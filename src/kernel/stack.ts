@@ -16,7 +16,7 @@ export interface CodePosition {
 interface Stacked {
   readonly stack?: unknown;
   readonly cause?: unknown;
-  /** Of an `AggregateError`. */
+  /** Present in an `AggregateError`. */
   readonly errors?: readonly unknown[];
 }
 

@@ -9,7 +9,7 @@
 import { crc32 } from 'node:zlib';
 import { CIPHER_BYTES, createEncrypt, decrypt, type CipherKey } from '../kernel/cipher.ts';
 
-/** What a column of content has. */
+/** A column of content holds text, or sealed or compressed bytes. */
 export type Stored = string | Uint8Array;
 export type Label = 'content' | 'secret';
 
@@ -36,7 +36,8 @@ export interface NumberedKey {
 const MARK = Buffer.from([0xf5, 0x52, 0x57]);
 const HEAD_BYTES = MARK.length + 1;
 
-export const checksumOf = (stored: Stored): number => crc32(stored);
+/** CRC32 as a signed number: SQLite stores one of 32 bits in 4 bytes, an unsigned one often in 6. */
+export const checksumOf = (stored: Stored): number => crc32(stored) | 0;
 
 export const isSealed = (stored: unknown): stored is Uint8Array =>
   stored instanceof Uint8Array &&
@@ -88,5 +89,5 @@ export function createCoder(keys: readonly NumberedKey[], writes: NumberedKey | 
   };
 }
 
-/** Of a log without a key. */
+/** The coder of a log without a key. */
 export const PLAIN: Coder = createCoder([], undefined);

@@ -7,7 +7,7 @@ import type { Recorded } from './events.ts';
 import type { PayloadReader, WriteText } from './payloads.ts';
 import type { Row, RowReader, RowWrite } from './rows.ts';
 
-/** What breaks an invariant, and the position of the event that shows it. */
+/** A broken invariant, with the position of the event that shows it. */
 export interface Finding {
   readonly position: number | undefined;
   readonly problem: string;

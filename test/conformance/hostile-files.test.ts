@@ -1,4 +1,4 @@
-/** Files of strangers: each costs an error, and what is accepted can be shown. `HOSTILE_FILES` (150) is how many are made. */
+/** Files of strangers: each costs an error, and what is accepted can be shown. `HOSTILE_FILES` (300) is how many are made. */
 import * as assert from 'node:assert/strict';
 import { zstdCompressSync } from 'node:zlib';
 import { suite } from '../support/suite.ts';
@@ -8,7 +8,7 @@ import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, newThread, say } from './scene.ts';
 
 const test = suite('conformance: files of strangers', { timeoutMs: 900_000 });
-const FILES = Number(process.env['HOSTILE_FILES'] ?? 150);
+const FILES = Number(process.env['HOSTILE_FILES'] ?? 300);
 /** A message is for a person. */
 const MAX_DETAIL = 700;
 

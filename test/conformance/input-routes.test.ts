@@ -10,7 +10,7 @@ import { config, MISSING, say } from './scene.ts';
 const test = suite('conformance: junk on every route');
 const seed = seedFromEnv();
 /** How many kinds of junk are drawn for each place. */
-const JUNK_EACH = Number(process.env['INPUT_JUNK'] ?? 2);
+const JUNK_EACH = Number(process.env['INPUT_JUNK'] ?? 3);
 
 const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
 const JUNK: readonly unknown[] = [

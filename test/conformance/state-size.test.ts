@@ -26,7 +26,7 @@ const wordsOf = (turn: number, length: number): string => {
   const random = createRandom(turn + 1);
   return Array.from({ length }, () => Buffer.from(random.bytes(5)).toString('base64url')).join(' ');
 };
-const TURNS = Number(process.env['SIZE_TURNS'] ?? 120);
+const TURNS = Number(process.env['SIZE_TURNS'] ?? 240);
 /** Of the runs of a thread, as it is where somebody talks with one assistant. */
 const ASSISTANT = '5f4d3c2b-0000-5000-8000-000000000001';
 /**
@@ -39,8 +39,7 @@ const TALKERS: Record<string, [graph: unknown, most: number]> = {
       .addNode('reply', ({ messages }) => ({ messages: [new AIMessage(wordsOf(messages.length, 75))] }))
       .addEdge(START, 'reply')
       .compile(),
-    // Its rows fill few pages yet: after 1,000 turns it is 2.8.
-    3.1,
+    3,
   ],
   'a plain function': [
     ({ messages }: { messages: unknown[] }) => ({

@@ -1,4 +1,4 @@
 /** Many more files of strangers. */
-process.env['HOSTILE_FILES'] ??= '1500';
+process.env['HOSTILE_FILES'] ??= '5000';
 await import('../conformance/hostile-files.test.ts');
 export {};
