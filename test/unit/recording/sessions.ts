@@ -15,7 +15,11 @@ export function record(options: { maxBytes?: number; secrets?: readonly string[]
     masks: openMasks(
       new Map((options.secrets ?? []).map((text, at) => [text, standInFor(`test ${at}`, text)])),
     ),
-    write: (part) => void parts.push(unpackPart(part)),
+    write(bytes) {
+      const part = unpackPart(bytes);
+      // Names the addresses that earlier tests of this process have asked.
+      if (part.kind !== 'asked') parts.push(part);
+    },
   });
   recorder.configOf = () => TASK;
   return { parts, recorder };
