@@ -7,7 +7,7 @@ import { lineOf, maskSource } from './source.ts';
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   src: 840,
-  'src/actors': 1742,
+  'src/actors': 1748,
   'src/archive': 1751,
   'src/assistant': 174,
   'src/auth': 813,
@@ -18,29 +18,30 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2458,
   'src/examples': 239,
   'src/graphs': 9180,
-  'src/http': 10253,
+  'src/http': 10257,
   'src/item': 304,
   'src/kernel': 1716,
-  'src/log': 6840,
   'src/observe': 418,
   'src/past': 4650,
-  'src/projections': 2985,
   'src/protocol': 1504,
   'src/recording': 3830,
+  'src/store/port': 818,
+  'src/store/sql': 3303,
+  'src/store/sqlite': 5704,
   'src/streams': 935,
   'src/thread': 1492,
   'src/wiring': 291,
   'src/worker': 732,
   'src/workers': 2245,
   'src/ws': 620,
-  scripts: 2069,
+  scripts: 2077,
   test: 71640,
 };
 
 const MAX_UNUSED_LINES = 100;
 
 const SQL = /\b(?:SELECT|INSERT INTO|DELETE FROM|UPDATE \w+ SET|CREATE (?:TEMP )?(?:TABLE|INDEX))\b/g;
-const STORE = /^src\/(?:log|projections)\//;
+const STORE = /^src\/store\//;
 
 export interface SourceFile {
   /** Path below the root, with slashes. */

@@ -11,10 +11,10 @@ const ENTRIES = [
   'sql-functions',
   'auth/auth',
   'graphs/schemas/source-entry',
-  'log/sqlite/reader-entry',
+  'store/sqlite/reader-entry',
   'past/reexecution/child-entry',
   'past/reexecution/closed-entry',
-  'projections/projection',
+  'store/sql/rows/projection',
   'worker/lifeline',
   'worker/main',
 ];

@@ -4,7 +4,7 @@ import { CommandFailed, EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
 import { missingLibraryText } from './kernel/missing-library.ts';
 import { ConfigError } from './config/config.ts';
-import { DiskFailed, isDiskFull } from './log/disk.ts';
+import { DiskFailed, isDiskFull } from './store/port/disk.ts';
 
 const host: Host = {
   env: process.env,

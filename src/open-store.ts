@@ -2,19 +2,19 @@
  * The store at an address: the only place that knows which engine an address names. An address is a folder with a
  * SQLite log; `config` refuses others.
  */
-import { backUp, type BackedUp, type BackupOptions } from './log/sqlite/backup.ts';
-import { conditionOf, type Condition } from './log/sqlite/condition.ts';
-import { openHistory } from './log/sqlite/history.ts';
-import { openSqliteLog, type SqliteLogOptions } from './log/sqlite/log.ts';
-import type { EncryptionKeys } from './log/sqlite/keyring.ts';
-import { rekey, type Rekeyed } from './log/sqlite/rekey.ts';
-import { openThreadSource } from './log/sqlite/thread-source.ts';
+import { backUp, type BackedUp, type BackupOptions } from './store/sqlite/files/backup.ts';
+import { conditionOf, type Condition } from './store/sqlite/files/condition.ts';
+import { openHistory } from './store/sqlite/history.ts';
+import { openSqliteLog, type SqliteLogOptions } from './store/sqlite/log.ts';
+import type { EncryptionKeys } from './store/sqlite/keyring.ts';
+import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
+import { openThreadSource } from './store/sqlite/payloads/thread-source.ts';
 import type { OnProgress } from './kernel/progress.ts';
-import type { EventLog } from './log/log.ts';
-import type { History } from './log/past.ts';
-import { restore, type Restored, type RestoreOptions } from './log/sqlite/restore.ts';
-import type { ThreadSource } from './log/thread-source.ts';
-import { projection } from './projections/projection.ts';
+import type { EventLog } from './store/port/log.ts';
+import type { History } from './store/port/past.ts';
+import { restore, type Restored, type RestoreOptions } from './store/sqlite/files/restore.ts';
+import type { ThreadSource } from './store/port/thread-source.ts';
+import { projection } from './store/sql/rows/projection.ts';
 import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 
 type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;

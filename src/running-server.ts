@@ -4,7 +4,7 @@ import type { Threads } from './actors/threads.ts';
 import type { Graphs, OpenGraphsOptions } from './workers/open-graphs.ts';
 import type { createApp } from './http/app.ts';
 import type { Clock } from './kernel/clock.ts';
-import type { EventLog } from './log/log.ts';
+import type { EventLog } from './store/port/log.ts';
 import type { OnEntry } from './observe/entry.ts';
 
 export interface RunningServer {

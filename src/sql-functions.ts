@@ -3,8 +3,8 @@
  * too: pure, without state of the main thread.
  */
 import { ownModule } from './kernel/own-modules.ts';
-import type { SqlFunctions } from './log/rows.ts';
-import { containsJson, createFilterMatches } from './projections/filters.ts';
+import type { SqlFunctions } from './store/port/rows.ts';
+import { containsJson, createFilterMatches } from './store/sql/views/filters.ts';
 
 export const sqlFunctions: SqlFunctions = {
   json_contains: containsJson,

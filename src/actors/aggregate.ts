@@ -5,7 +5,7 @@
  */
 import type { Json } from '../kernel/json.ts';
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
-import type { Batch, CommitResult, EventLog } from '../log/log.ts';
+import type { Batch, CommitResult, EventLog } from '../store/port/log.ts';
 import { LogFull, LogUnavailable } from './log-failures.ts';
 
 export interface Loaded<S> {

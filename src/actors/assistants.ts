@@ -10,9 +10,9 @@ import { assistantStream } from '../assistant/events.ts';
 import { evolve, initial, type AssistantState } from '../assistant/state.ts';
 import { uuidv5, type Ids } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { EventLog } from '../log/log.ts';
-import { cronsOf } from '../projections/cron-queries.ts';
-import { getVersion } from '../projections/assistant-versions.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { cronsOf } from '../store/sql/views/cron-queries.ts';
+import { getVersion } from '../store/sql/views/assistant-versions.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 

@@ -1,8 +1,8 @@
 /** Builds the commit that deletes crons. L3 A4 It also purges their events and erases the secrets of their creators. */
 import { cronStream } from '../cron/events.ts';
-import type { Append } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
-import type { CronEnd } from '../projections/cron-queries.ts';
+import type { Append } from '../store/port/log.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
+import type { CronEnd } from '../store/sql/views/cron-queries.ts';
 
 /** The writes belong into one commit. It conflicts when a cron has changed since `version`: read again then. */
 export function deletionOf(crons: readonly CronEnd[]): { appends: Append[]; payloads: PayloadWrite[] } {

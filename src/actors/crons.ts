@@ -18,8 +18,8 @@ import { evolve, initial, type CronState, type LivingCron } from '../cron/state.
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
-import type { Append, EventLog } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
+import type { Append, EventLog } from '../store/port/log.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 

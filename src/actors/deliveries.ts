@@ -5,8 +5,8 @@
 import { judgeAttempt, type AttemptFacts, type Posted } from '../delivery/decide.ts';
 import type { DeliveryEvent } from '../delivery/events.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { EventLog } from '../log/log.ts';
-import { getDelivery, type DeliveryRecord } from '../projections/delivery-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { getDelivery, type DeliveryRecord } from '../store/sql/views/delivery-queries.ts';
 import { toWrites } from './delivery-writes.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 

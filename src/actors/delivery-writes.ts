@@ -1,7 +1,7 @@
 /** Builds the commit for events of a delivery. L3 `WebhookForgotten` also removes its stream, row and body. */
 import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
-import type { Append } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
+import type { Append } from '../store/port/log.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
 
 /** `version`: the version that the events were decided on. */
 export function toWrites(

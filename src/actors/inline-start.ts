@@ -3,7 +3,7 @@
  *
  * X1 The start is an ordinary event that the thread machine judges. A run that has to wait is created without it.
  */
-import type { PayloadWrite } from '../log/payloads.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import type { RunRef, ThreadEvent } from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';

@@ -10,10 +10,10 @@ import { itemIdOf, itemStream, type ItemEvent } from '../item/events.ts';
 import type { Namespace } from '../item/namespace.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { Append, EventLog, Lease } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
+import type { Append, EventLog, Lease } from '../store/port/log.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { Filter } from '../kernel/filter.ts';
-import { getItems, lastItemUpdate } from '../projections/item-queries.ts';
+import { getItems, lastItemUpdate } from '../store/sql/views/item-queries.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
 export type ItemWrite = { readonly namespace: Namespace; readonly key: string } & (

@@ -2,9 +2,9 @@
  * Builds the closing frames of a run's stream, which share the commit of its end: ends of open subgraphs, then the
  * error. An executor has the ledger of reported subgraphs in memory; otherwise it is read from the log.
  */
-import type { EventLog } from '../log/log.ts';
-import type { FrameText, PayloadWrite } from '../log/payloads.ts';
-import { getRun } from '../projections/run-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { FrameText, PayloadWrite } from '../store/port/payloads.ts';
+import { getRun } from '../store/sql/views/run-queries.ts';
 import { LIFECYCLE, openSubgraphLedger, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import type { Outcome, RunKwargs } from '../thread/events.ts';
 import { runEndOf } from '../thread/run-end.ts';

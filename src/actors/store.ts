@@ -10,7 +10,7 @@ import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import { MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
-import type { EventLog, Lease } from '../log/log.ts';
+import type { EventLog, Lease } from '../store/port/log.ts';
 import type { Filter } from '../kernel/filter.ts';
 import {
   getItems,
@@ -18,8 +18,8 @@ import {
   scanItems,
   type Candidate,
   type ItemRecord,
-} from '../projections/item-queries.ts';
-import { scanNamespaces, type NamespaceMatch } from '../projections/namespace-queries.ts';
+} from '../store/sql/views/item-queries.ts';
+import { scanNamespaces, type NamespaceMatch } from '../store/sql/views/namespace-queries.ts';
 import type { Items, ItemsWritten, ItemWrite } from './items.ts';
 
 interface StoreTtl {

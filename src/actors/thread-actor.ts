@@ -4,7 +4,7 @@
  * D2 The actor receives each event once, after its commit. Loading reads the last snapshot instead of the history, so
  * it takes constant time.
  */
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
 import { canAll, startMachine, type Machine } from '../thread/machine.ts';

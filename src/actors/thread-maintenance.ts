@@ -6,10 +6,16 @@
  * need its checkpoints.
  */
 import type { JsonObject } from '../kernel/json.ts';
-import type { EventLog } from '../log/log.ts';
-import type { CheckpointOutline } from '../log/payloads.ts';
-import { boundGraph, getRun, lastEndedRun, listRuns, type RunRecord } from '../projections/run-queries.ts';
-import { getThread } from '../projections/thread-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { CheckpointOutline } from '../store/port/payloads.ts';
+import {
+  boundGraph,
+  getRun,
+  lastEndedRun,
+  listRuns,
+  type RunRecord,
+} from '../store/sql/views/run-queries.ts';
+import { getThread } from '../store/sql/views/thread-queries.ts';
 import {
   threadStream,
   type CheckpointKey,

@@ -7,9 +7,9 @@
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
-import type { Recorded } from '../log/events.ts';
-import type { Append, Batch, EventLog, Lease, Receipt } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
+import type { Recorded } from '../store/port/events.ts';
+import type { Append, Batch, EventLog, Lease, Receipt } from '../store/port/log.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import { isLiving, type ThreadState } from '../thread/state.ts';

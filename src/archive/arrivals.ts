@@ -1,7 +1,7 @@
 /** Threads whose import is not complete. */
 import type { Threads } from '../actors/threads.ts';
-import type { EventLog } from '../log/log.ts';
-import { arrivingThreads } from '../projections/thread-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { arrivingThreads } from '../store/sql/views/thread-queries.ts';
 import { isLiving } from '../thread/state.ts';
 
 /** Deletes threads whose import ended with its process. Call before anything else is imported. Returns their number. */

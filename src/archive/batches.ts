@@ -1,5 +1,5 @@
 /** Joins the writes of a file's records into batches of bounded size. */
-import type { PayloadWrite } from '../log/payloads.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
 
 /** Maximum cost of a batch; its commit takes about 20 ms of the event loop. */
 const MAX_COST = 1024 * 1024;

@@ -4,7 +4,7 @@
  */
 import { scanJson, type ScanLimits } from '../kernel/json-scan.ts';
 import { startTurn } from '../kernel/turn.ts';
-import { readData, knownType } from '../log/events.ts';
+import { readData, knownType } from '../store/port/events.ts';
 import { threadStream, type CheckpointKey, type ThreadEvent } from '../thread/events.ts';
 import { startMachine } from '../thread/machine.ts';
 import { evolve, initial, isLiving, type LivingThread, type ThreadState } from '../thread/state.ts';

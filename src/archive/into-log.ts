@@ -3,7 +3,7 @@ import { createThreads } from '../actors/threads.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomIds } from '../kernel/ids.ts';
 import type { OnProgress } from '../kernel/progress.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import { purgeArrivals } from './arrivals.ts';
 import { importThread, type Imported } from './import.ts';
 import { inspect } from './inspect.ts';

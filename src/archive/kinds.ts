@@ -3,8 +3,8 @@
  * log is carried as soon as it has an entry here and its records in `ThreadSource`.
  */
 import { z } from 'zod';
-import type { PayloadWrite } from '../log/payloads.ts';
-import type { SourcePayload } from '../log/thread-source.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
+import type { SourcePayload } from '../store/port/thread-source.ts';
 import { body, name, object, time } from './records.ts';
 
 type Of<K extends SourcePayload['kind']> = Extract<SourcePayload, { kind: K }>;

@@ -1,7 +1,7 @@
 /** Writes an exported thread into a file of its own. */
 import { existsSync, statSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
-import { toWriteFailure } from '../log/disk.ts';
+import { toWriteFailure } from '../store/port/disk.ts';
 
 /** Nothing was written. */
 export class FileRefused extends Error {

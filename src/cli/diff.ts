@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import type { History } from '../log/past.ts';
+import type { History } from '../store/port/past.ts';
 import { EXIT_DIFFERENT, EXIT_OK, orUntried } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';

@@ -62,7 +62,7 @@ async function run(
   const { exportThread, NothingToExport } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
   const { FileRefused, writeFile } = await import('../archive/to-file.ts');
-  const { DiskFailed } = await import('../log/disk.ts');
+  const { DiskFailed } = await import('../store/port/disk.ts');
   const { findThread } = await import('../past/find.ts');
   const { store } = await openStore(options, host);
   const history = orUntried(store.openPast);

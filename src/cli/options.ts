@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Overrides } from '../config/config.ts';
 import { findDataDir, findEncryptionKeys } from '../config/load.ts';
-import type { History } from '../log/past.ts';
+import type { History } from '../store/port/past.ts';
 import type { Store } from '../open-store.ts';
 import { orUntried } from './exit-codes.ts';
 import type { Host } from './host.ts';

@@ -1,6 +1,6 @@
 /** Exit codes of commands that import exported files. */
 import { ExportRefused, NoFile } from '../archive/refusal.ts';
-import { isDiskFull } from '../log/disk.ts';
+import { isDiskFull } from '../store/port/disk.ts';
 import { CommandFailed, EXIT_POISONED, EXIT_UNTRIED } from './exit-codes.ts';
 
 /** Names of errors of a log that takes no changes. */

@@ -24,7 +24,7 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
       ),
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
-      const { RowsOutdated } = await import('../log/past.ts');
+      const { RowsOutdated } = await import('../store/port/past.ts');
       const { verify } = await import('../past/verify/verify.ts');
       const history = await openPast(options, host);
       const progress = openProgress(host, systemClock());

@@ -10,7 +10,7 @@ import { falseWhenFull } from '../actors/log-failures.ts';
 import type { Threads } from '../actors/threads.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import {
   claimableRuns,
   getRun,
@@ -18,7 +18,7 @@ import {
   readRun,
   runLead,
   type RunRecord,
-} from '../projections/run-queries.ts';
+} from '../store/sql/views/run-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';

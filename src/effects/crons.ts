@@ -8,8 +8,8 @@
 import type { Crons, StartCronRun } from '../actors/crons.ts';
 import { plan } from '../cron/decide.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EventLog } from '../log/log.ts';
-import { dueCrons, hasPlannedCron, nextDueCron, searchCrons } from '../projections/cron-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { dueCrons, hasPlannedCron, nextDueCron, searchCrons } from '../store/sql/views/cron-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface CronReactorOptions {

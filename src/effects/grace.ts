@@ -1,8 +1,8 @@
 /** Time limits of an attempt: for the run, and for the graph's reaction to a stop. */
 import type { RunEnd, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Recorded } from '../log/events.ts';
-import type { RunRecord } from '../projections/run-queries.ts';
+import type { Recorded } from '../store/port/events.ts';
+import type { RunRecord } from '../store/sql/views/run-queries.ts';
 
 /** Time limit of one attempt in milliseconds: `config.timeout` of the run, at most `serverMs`. */
 export function timeLimitOf({ kwargs }: Pick<RunRecord, 'kwargs'>, serverMs: number): number {

@@ -1,8 +1,8 @@
 /** The reactor that deletes expired items for good (L3). Reads already hide them from their expiry on. */
 import type { Items } from '../actors/items.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EventLog } from '../log/log.ts';
-import { expiredItems } from '../projections/item-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { expiredItems } from '../store/sql/views/item-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface ItemSweeperOptions {

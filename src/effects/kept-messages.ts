@@ -1,8 +1,8 @@
 /** Finds what a stopped run had streamed of its messages, as a checkpoint that is committed with the run's end. */
 import { keepMessages, type Kept } from '../graphs/kept-messages.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { EventLog } from '../log/log.ts';
-import type { PayloadWrite, StoredFrame } from '../log/payloads.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { PayloadWrite, StoredFrame } from '../store/port/payloads.ts';
 import { stoppedMessages } from '../protocol/stopped-messages.ts';
 import type { Executing, ThreadCommand } from '../thread/decide.ts';
 import type { RunKwargs, RunRef } from '../thread/events.ts';

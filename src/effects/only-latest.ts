@@ -2,7 +2,7 @@
  * Drops all but the newest checkpoint of each namespace from one commit, keeping the values that it refers to. For
  * threads of stateless runs: a resume needs only the newest checkpoint, and clients cannot read the history.
  */
-import type { ChannelText, PayloadWrite } from '../log/payloads.ts';
+import type { ChannelText, PayloadWrite } from '../store/port/payloads.ts';
 
 /** Metadata key of LangGraph for graphs that read earlier checkpoints: their checkpoints must all be kept. */
 const NEEDS_HISTORY_KEY = 'counters_since_delta_snapshot';

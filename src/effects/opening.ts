@@ -1,6 +1,6 @@
 /** Builds the start of an attempt: one commit starts it and stores its first frame, so a running run always has one. */
 import type { InlineStart } from '../actors/inline-start.ts';
-import type { Lease } from '../log/log.ts';
+import type { Lease } from '../store/port/log.ts';
 import type { SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import type { RunRef } from '../thread/events.ts';
 

@@ -7,8 +7,8 @@
 import type { OnFault } from './fault.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { EventLog } from '../log/log.ts';
-import { getRun, runningRuns } from '../projections/run-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { getRun, runningRuns } from '../store/sql/views/run-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import { activeOf } from '../thread/state.ts';
 import { findKept, keepsMessages, writesOf } from './kept-messages.ts';

@@ -1,10 +1,10 @@
 /** Decides whether an attempt at a run is recorded, and with which seed. */
 import type { Ids } from '../kernel/ids.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { RecordingPart } from '../recording/parts.ts';
 import { unpackPart } from '../recording/unpack.ts';
-import type { RunRecord } from '../projections/run-queries.ts';
+import type { RunRecord } from '../store/sql/views/run-queries.ts';
 
 export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
   /** Whether runs are recorded whose config does not say. */

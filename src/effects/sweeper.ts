@@ -4,16 +4,16 @@ import type { Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
-import type { CommitResult, EventLog } from '../log/log.ts';
-import type { PayloadWrite } from '../log/payloads.ts';
-import { deliveriesKeptSince } from '../projections/delivery-queries.ts';
+import type { CommitResult, EventLog } from '../store/port/log.ts';
+import type { PayloadWrite } from '../store/port/payloads.ts';
+import { deliveriesKeptSince } from '../store/sql/views/delivery-queries.ts';
 import {
   hasOldCommands,
   runsWithOldFrames,
   type EndedAt,
   type OldRun,
-} from '../projections/retention-queries.ts';
-import { expiredThreads } from '../projections/thread-queries.ts';
+} from '../store/sql/views/retention-queries.ts';
+import { expiredThreads } from '../store/sql/views/thread-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface SweeperOptions {

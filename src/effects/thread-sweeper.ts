@@ -5,8 +5,8 @@
 import type { Threads } from '../actors/threads.ts';
 import type { ThreadMaintenance } from '../actors/thread-maintenance.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { EventLog } from '../log/log.ts';
-import { getTtl, outlivedThreads } from '../projections/thread-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { getTtl, outlivedThreads } from '../store/sql/views/thread-queries.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';
 

@@ -3,8 +3,8 @@
  * failed before its graph could save. Causes are a module that does not load, or a graph factory that throws.
  */
 import type { Json } from '../kernel/json.ts';
-import type { RowReader } from '../log/rows.ts';
-import { getRun, listRuns, type RunRecord } from '../projections/run-queries.ts';
+import type { RowReader } from '../store/port/rows.ts';
+import { getRun, listRuns, type RunRecord } from '../store/sql/views/run-queries.ts';
 
 /** Bound on preceding failed runs that are examined. */
 const MAX_RUNS = 100;

@@ -12,14 +12,14 @@ import { createSigner } from '../delivery/signature.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import {
   deliveryLead,
   dueDeliveries,
   dueHosts,
   nextDueDelivery,
   type DeliveryRecord,
-} from '../projections/delivery-queries.ts';
+} from '../store/sql/views/delivery-queries.ts';
 import type { OnFault } from './fault.ts';
 import { createHostGate } from './host-gate.ts';
 import type { HttpOut } from './http-out.ts';

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
 import { GraphFailed, GraphLoading, GraphsUnavailable } from '../graphs/port.ts';
-import { SearchRefused } from '../log/rows.ts';
+import { SearchRefused } from '../store/port/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
 import { ENDPOINTS } from './endpoints.ts';

@@ -18,7 +18,7 @@ import type { GraphDescriber } from '../graphs/schema-port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import type { Filter } from '../kernel/filter.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';

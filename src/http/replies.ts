@@ -1,7 +1,7 @@
 /** Defines all replies with an error status, and helpers for successful ones. */
 import { notServedText } from '../graphs/port.ts';
 import { encodeJson, MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
-import type { SearchRefused } from '../log/rows.ts';
+import type { SearchRefused } from '../store/port/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
 

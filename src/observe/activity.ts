@@ -7,9 +7,9 @@
 import { MISSED } from '../cron/events.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import { placeText, userPlaceOf } from '../kernel/stack.ts';
-import type { Recorded } from '../log/events.ts';
-import type { EventLog } from '../log/log.ts';
-import { getRun } from '../projections/run-queries.ts';
+import type { Recorded } from '../store/port/events.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { getRun } from '../store/sql/views/run-queries.ts';
 import type { Outcome, ThreadEventMap } from '../thread/events.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { RUN_ENDED, RUN_WARNED, type OnEntry, type RunException } from './entry.ts';

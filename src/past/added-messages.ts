@@ -1,6 +1,6 @@
 /** Reads from the messages that a run added: tokens used by models, and failed tools. */
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import type { History } from '../log/past.ts';
+import type { History } from '../store/port/past.ts';
 
 export interface Tokens {
   readonly input: number;

@@ -1,7 +1,7 @@
 /** Finds threads and runs by the first characters of their ids. */
 import { isUuid } from '../kernel/ids.ts';
-import type { History } from '../log/past.ts';
-import { latestRun, readRun, type RunRecord } from '../projections/run-queries.ts';
+import type { History } from '../store/port/past.ts';
+import { latestRun, readRun, type RunRecord } from '../store/sql/views/run-queries.ts';
 
 /** Beginning of an id as the replay prints it, with or without the ellipsis. */
 const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}…?$/i;

@@ -3,7 +3,7 @@ import { isAssistantStream, type AssistantEvent } from '../assistant/events.ts';
 import * as assistant from '../assistant/state.ts';
 import { isCronStream, type CronEvent } from '../cron/events.ts';
 import * as cron from '../cron/state.ts';
-import type { Recorded } from '../log/events.ts';
+import type { Recorded } from '../store/port/events.ts';
 import type { ThreadEvent } from '../thread/events.ts';
 import { canAll } from '../thread/machine.ts';
 import * as thread from '../thread/state.ts';

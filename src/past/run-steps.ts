@@ -2,8 +2,8 @@
 import { nodePathOf } from '../kernel/embedded-ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { startTurn } from '../kernel/turn.ts';
-import type { PayloadReader } from '../log/payloads.ts';
-import type { RunRecord } from '../projections/run-queries.ts';
+import type { PayloadReader } from '../store/port/payloads.ts';
+import type { RunRecord } from '../store/sql/views/run-queries.ts';
 import type { ThreadEventMap } from '../thread/events.ts';
 import { addedBetween, type Added } from './added-messages.ts';
 import { kindOf, nodesOn } from './step-nodes.ts';

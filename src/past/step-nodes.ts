@@ -1,6 +1,6 @@
 /** The nodes behind a single checkpoint: those of the tasks that wrote on it. */
 import { isObject, type Json } from '../kernel/json.ts';
-import type { PayloadReader, StoredCheckpoint } from '../log/payloads.ts';
+import type { PayloadReader, StoredCheckpoint } from '../store/port/payloads.ts';
 import type { CheckpointKey } from '../thread/events.ts';
 import { parseStored } from './trace.ts';
 

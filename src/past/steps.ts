@@ -5,8 +5,8 @@
 import { nodePathOf } from '../kernel/embedded-ids.ts';
 import { uuidTime } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
-import type { StoredCheckpoint } from '../log/payloads.ts';
-import type { History } from '../log/past.ts';
+import type { StoredCheckpoint } from '../store/port/payloads.ts';
+import type { History } from '../store/port/past.ts';
 import type { CheckpointKey, SavedCheckpoint, ThreadEvent } from '../thread/events.ts';
 import { kindOf, nodeOfPath, nodeOfSend, SENDS } from './step-nodes.ts';
 import { keyOf, parseStored } from './trace.ts';

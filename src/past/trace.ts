@@ -1,10 +1,10 @@
 /** Reads from a log what a thread or one of its runs left behind: events, checkpoints, writes, frames and the end. */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { startTurn } from '../kernel/turn.ts';
-import type { Recorded } from '../log/events.ts';
-import type { PayloadReader, StoredFrame, WriteText } from '../log/payloads.ts';
-import type { History } from '../log/past.ts';
-import type { RunRecord } from '../projections/run-queries.ts';
+import type { Recorded } from '../store/port/events.ts';
+import type { PayloadReader, StoredFrame, WriteText } from '../store/port/payloads.ts';
+import type { History } from '../store/port/past.ts';
+import type { RunRecord } from '../store/sql/views/run-queries.ts';
 import { threadStream, type CheckpointKey, type Outcome, type ThreadEvent } from '../thread/events.ts';
 
 /** A log that a run is read from: one of the past, or the open one. */

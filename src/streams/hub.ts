@@ -1,5 +1,5 @@
 /** Wakes readers of runs and threads after commits. Wake-ups are hints: each reader also polls the log. */
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import type { RunRef } from '../thread/events.ts';
 import { createSubscriber, type Subscriber } from './subscriber.ts';
 

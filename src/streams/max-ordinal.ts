@@ -1,4 +1,4 @@
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import { threadStream } from '../thread/events.ts';
 
 /**

@@ -2,7 +2,7 @@
  * Selects the frames of the namespaces that a reader named and of the graphs below them, except subagents that tool
  * calls start. S2 Frames keep their ids, so a reader resumes exactly with or without a filter.
  */
-import type { FrameText } from '../log/payloads.ts';
+import type { FrameText } from '../store/port/payloads.ts';
 import { namespaceKey, parseFrameName, startsWith, type Namespace } from '../protocol/event.ts';
 import { isRunWide } from '../protocol/stream-modes.ts';
 import { isBegunByTool } from '../protocol/subgraph-frames.ts';

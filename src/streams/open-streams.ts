@@ -1,6 +1,6 @@
 /** Wires the hub and the live readers of runs and threads together. */
 import type { Clock } from '../kernel/clock.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import { createHub, type Hub } from './hub.ts';
 import { createRunStreams, type RunStreams } from './run-stream.ts';
 import { shareLargePages } from './shared-pages.ts';

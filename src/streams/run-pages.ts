@@ -5,9 +5,9 @@
  * holds one page.
  */
 import type { Clock } from '../kernel/clock.ts';
-import type { EventLog } from '../log/log.ts';
-import type { StoredFrame } from '../log/payloads.ts';
-import { isRunOpen } from '../projections/run-end-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { StoredFrame } from '../store/port/payloads.ts';
+import { isRunOpen } from '../store/sql/views/run-end-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { POLL_MS } from './pause.ts';

@@ -2,9 +2,9 @@
 import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
-import type { EventLog } from '../log/log.ts';
-import type { StoredFrame } from '../log/payloads.ts';
-import { endOfRun, type EndedRun } from '../projections/run-end-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { StoredFrame } from '../store/port/payloads.ts';
+import { endOfRun, type EndedRun } from '../store/sql/views/run-end-queries.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { Hub } from './hub.ts';

@@ -5,8 +5,8 @@
  * deleted thread may be imported again with other frames under the same ids.
  */
 import { createWeakValues, WORTH_HOLDING, type WeakValues } from '../kernel/weak-values.ts';
-import type { EventLog } from '../log/log.ts';
-import type { PayloadReader, StoredFrame } from '../log/payloads.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { PayloadReader, StoredFrame } from '../store/port/payloads.ts';
 
 /** True for pages whose derived objects are worth sharing between readers. */
 export const isLargePage = (page: readonly StoredFrame[]): boolean =>

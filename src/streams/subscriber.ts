@@ -1,5 +1,5 @@
 /** Buffers the frames pushed to one reader of a run. S3 The buffer is bounded: on overflow the reader reads the log. */
-import type { StoredFrame } from '../log/payloads.ts';
+import type { StoredFrame } from '../store/port/payloads.ts';
 
 const MAX_BUFFERED_FRAMES = 500;
 /** Counts the frames' data, in UTF-16 code units. */

@@ -8,8 +8,8 @@
 import type { Clock } from '../kernel/clock.ts';
 import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
-import type { EventLog } from '../log/log.ts';
-import { getRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import { getRun, nextRun, type RunRecord } from '../store/sql/views/run-queries.ts';
 import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';

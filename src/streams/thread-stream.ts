@@ -6,9 +6,9 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
-import type { EventLog } from '../log/log.ts';
-import type { FrameText, StoredFrame } from '../log/payloads.ts';
-import { latestRun, nextRun, type RunRecord } from '../projections/run-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { FrameText, StoredFrame } from '../store/port/payloads.ts';
+import { latestRun, nextRun, type RunRecord } from '../store/sql/views/run-queries.ts';
 import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { maxOrdinal } from './max-ordinal.ts';

@@ -1,6 +1,6 @@
 /** Filters pages of frames for one reader. */
 import { breathe } from '../kernel/breathe.ts';
-import type { StoredFrame } from '../log/payloads.ts';
+import type { StoredFrame } from '../store/port/payloads.ts';
 
 const LARGE_FRAME_UTF16_UNITS = 65_536;
 /** S3 One-frame pages of large frames. All filtering readers get the same page, so objects derived from it are shared. */

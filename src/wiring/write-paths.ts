@@ -9,7 +9,7 @@ import { createThreadMaintenance, type ThreadMaintenance } from '../actors/threa
 import { createThreads, type Threads } from '../actors/threads.ts';
 import { deltaBasesOf } from '../graphs/checkpoint-needs.ts';
 import { limitDelivery, renderDelivery } from '../http/webhooks/delivery-body.ts';
-import type { EventLog } from '../log/log.ts';
+import type { EventLog } from '../store/port/log.ts';
 import { storeAt } from '../open-store.ts';
 import type { Assembly } from './assembly.ts';
 

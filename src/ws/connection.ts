@@ -19,8 +19,8 @@ import { check } from '../http/check.ts';
 import { reconnectParams, subscribeParams, unsubscribeParams } from '../http/protocol/schemas.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { createMailbox } from '../kernel/mailbox.ts';
-import { getRun } from '../projections/run-queries.ts';
-import { getThread } from '../projections/thread-queries.ts';
+import { getRun } from '../store/sql/views/run-queries.ts';
+import { getThread } from '../store/sql/views/thread-queries.ts';
 import {
   CommandProblem,
   MALFORMED,

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { createAdaptorServer } from '@hono/node-server';
-import { Database } from '../../src/log/sqlite/library.ts';
+import { Database } from '../../src/store/sqlite/library.ts';
 import { Hono } from 'hono';
 import type { BareOrder } from './figures.ts';
 

@@ -1,6 +1,6 @@
 /** A thread with very many events, written through the commits of a log: events, snapshots, checkpoints and writes. */
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import { storeAt } from '../../src/open-store.ts';
 import { threadStream, type ThreadEvent } from '../../src/thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../src/thread/state.ts';

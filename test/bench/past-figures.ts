@@ -1,8 +1,8 @@
 /** Figures of looking back: `verify` beside a rebuild of the same log, and the state of a thread at any position. */
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { Database } from '../../src/log/sqlite/library.ts';
-import { LOG_FILE } from '../../src/log/sqlite/log.ts';
+import { Database } from '../../src/store/sqlite/library.ts';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { storeAt } from '../../src/open-store.ts';
 import { openPastStates } from '../../src/past/travel/state.ts';
 import { verify } from '../../src/past/verify/verify.ts';

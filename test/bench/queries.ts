@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { LOG_FILE } from '../../src/log/sqlite/log.ts';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess } from '../support/with-process.ts';
 import { buildBulk, threadIdOf } from './bulk.ts';

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Database } from '../../src/log/sqlite/library.ts';
-import { LOG_FILE } from '../../src/log/sqlite/log.ts';
+import { Database } from '../../src/store/sqlite/library.ts';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { childrenOf, proportionalBytes } from '../support/process-figures.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess } from '../support/with-process.ts';

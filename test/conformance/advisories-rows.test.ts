@@ -1,8 +1,8 @@
 /** What is read back from the file is not to be trusted either: rows that somebody else wrote, or that were damaged. */
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { Database } from '../../src/log/sqlite/library.ts';
-import { LOG_FILE } from '../../src/log/sqlite/log.ts';
+import { Database } from '../../src/store/sqlite/library.ts';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { parseSecret } from '../../src/thread/secret.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';

@@ -1,7 +1,7 @@
 /** Crons on a clock that leaps, and what became of their slots. */
 import * as assert from 'node:assert/strict';
 import type { Config } from '../../src/config/config.ts';
-import type { Recorded } from '../../src/log/events.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { leapingClock, say } from './scene.ts';
 

@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import type { Recorded } from '../../src/log/events.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
 import { suite } from '../support/suite.ts';
 import { DAY, history, make, MINUTE, next, quiet, SECOND, slot, START, withClock } from './cron-scene.ts';
 

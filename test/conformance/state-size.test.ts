@@ -5,7 +5,7 @@ import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import type { GraphHost, RunOrder } from '../../src/graphs/port.ts';
 import { openInProcessGraphs } from '../../src/graphs/in-process.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import { createCheckpointBuffer } from '../../src/graphs/checkpoint-buffer.ts';
 import { nextVersion } from '../../src/graphs/versions.ts';
 import { logCheckpoints } from '../support/log-checkpoints.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/config.ts';
-import type { Recorded } from '../../src/log/events.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, PROJECT, type TestServer } from '../support/with-server.ts';
 import { withTempDir } from '../support/temp-dir.ts';

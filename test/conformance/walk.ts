@@ -6,7 +6,7 @@ import * as assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import type { Recorded } from '../../src/log/events.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
 import { decide, type ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream, type MultitaskStrategy, type ThreadEvent } from '../../src/thread/events.ts';
 import { createJudge } from '../support/judge.ts';

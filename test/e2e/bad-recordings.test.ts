@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { zstdCompressSync } from 'node:zlib';
-import type { History } from '../../src/log/past.ts';
+import type { History } from '../../src/store/port/past.ts';
 import { storeAt } from '../../src/open-store.ts';
 import { runReexecution } from '../../src/past/reexecution/command.ts';
 import { packPart, type RecordingPart } from '../../src/recording/parts.ts';

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/log/sqlite/library.ts';
+import { Database } from '../../src/store/sqlite/library.ts';
 import { createHash } from 'node:crypto';
 import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -3,8 +3,8 @@ import { createThreads } from '../../src/actors/threads.ts';
 import { renderDelivery } from '../../src/http/webhooks/delivery-body.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
-import { openSqliteLog } from '../../src/log/sqlite/log.ts';
-import { projection } from '../../src/projections/projection.ts';
+import { openSqliteLog } from '../../src/store/sqlite/log.ts';
+import { projection } from '../../src/store/sql/rows/projection.ts';
 import type { CancelAction } from '../../src/thread/events.ts';
 
 /** Leaves the log as it is between the commit of a cancellation and its execution. */

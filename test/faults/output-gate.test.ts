@@ -4,7 +4,7 @@
  * write lock: the server's commits wait for it, and its replies have to wait for its commits.
  */
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/log/sqlite/library.ts';
+import { Database } from '../../src/store/sqlite/library.ts';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';

@@ -5,10 +5,10 @@
 import * as assert from 'uvu/assert';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openConnection, type Connection } from '../../src/log/sqlite/connection.ts';
-import { openSqliteLog } from '../../src/log/sqlite/log.ts';
+import { openConnection, type Connection } from '../../src/store/sqlite/connection.ts';
+import { openSqliteLog } from '../../src/store/sqlite/log.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { projection } from '../../src/projections/projection.ts';
+import { projection } from '../../src/store/sql/rows/projection.ts';
 import { sqlFunctions } from '../../src/sql-functions.ts';
 import { withPrograms } from '../e2e/programs.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';

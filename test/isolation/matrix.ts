@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
-import type { Recorded } from '../../src/log/events.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
 import type { Random } from '../support/random.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import type { Answer, TestServer } from '../support/with-server.ts';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { createThreads } from '../../src/actors/threads.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
-import type { CheckpointText } from '../../src/log/payloads.ts';
+import type { CheckpointText } from '../../src/store/port/payloads.ts';
 import { storeAt } from '../../src/open-store.ts';
 import { ask, SUCCESS, THREAD } from '../support/given.ts';
 import { cpuSeconds } from '../support/process-figures.ts';

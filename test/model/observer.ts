@@ -3,9 +3,9 @@
  * with rows, payloads and the log's own rules.
  */
 import assert from 'node:assert/strict';
-import type { Recorded } from '../../src/log/events.ts';
-import type { History } from '../../src/log/past.ts';
-import { claimableRuns } from '../../src/projections/run-queries.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
+import type { History } from '../../src/store/port/past.ts';
+import { claimableRuns } from '../../src/store/sql/views/run-queries.ts';
 import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream, type Outcome } from '../../src/thread/events.ts';
 

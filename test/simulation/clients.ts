@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import type { Dispatched } from '../../src/actors/threads.ts';
-import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream } from '../../src/thread/events.ts';
 import { ask } from '../support/given.ts';

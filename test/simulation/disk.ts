@@ -6,20 +6,20 @@
  * frame never changes.
  */
 import assert from 'node:assert/strict';
-import type { Recorded } from '../../src/log/events.ts';
-import type { Batch, CommitResult, EventLog, Notice } from '../../src/log/log.ts';
-import type { PayloadWrite } from '../../src/log/payloads.ts';
-import { openConnection } from '../../src/log/sqlite/connection.ts';
-import { loadSnapshot, readAll, readStream } from '../../src/log/sqlite/event-store.ts';
-import type { History } from '../../src/log/past.ts';
-import { viewHistory } from '../../src/log/sqlite/history.ts';
-import { createPayloadReader, createPayloadWriter } from '../../src/log/sqlite/payload-store.ts';
-import { prepareRows } from '../../src/log/sqlite/rebuild.ts';
-import { createRowReader } from '../../src/log/sqlite/row-store.ts';
-import { prepareSchema } from '../../src/log/sqlite/schema.ts';
-import { createStatements } from '../../src/log/sqlite/statements.ts';
-import { createWriter } from '../../src/log/sqlite/writer.ts';
-import { projection } from '../../src/projections/projection.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
+import type { Batch, CommitResult, EventLog, Notice } from '../../src/store/port/log.ts';
+import type { PayloadWrite } from '../../src/store/port/payloads.ts';
+import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { loadSnapshot, readAll, readStream } from '../../src/store/sqlite/event-store.ts';
+import type { History } from '../../src/store/port/past.ts';
+import { viewHistory } from '../../src/store/sqlite/history.ts';
+import { createPayloadReader, createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
+import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
+import { createRowReader } from '../../src/store/sqlite/row-store.ts';
+import { prepareSchema } from '../../src/store/sqlite/schema.ts';
+import { createStatements } from '../../src/store/sqlite/statements.ts';
+import { createWriter } from '../../src/store/sqlite/writer.ts';
+import { projection } from '../../src/store/sql/rows/projection.ts';
 import { sqlFunctions as functions } from '../../src/sql-functions.ts';
 
 export interface Disk extends Omit<EventLog, 'close' | 'onCommitted' | 'onPoisoned'> {

@@ -2,7 +2,7 @@
  * The log as one process has it: the disk behind a wire on which commits wait, answers get lost, notices come late,
  * twice or not at all, and reads show what was. A dead process hears nothing any more.
  */
-import type { Batch, CommitResult, EventLog, Notice } from '../../src/log/log.ts';
+import type { Batch, CommitResult, EventLog, Notice } from '../../src/store/port/log.ts';
 import type { Random } from '../support/random.ts';
 import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { PAUSES_MS } from '../../src/delivery/schedule.ts';
-import type { Recorded } from '../../src/log/events.ts';
-import type { Lease } from '../../src/log/log.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
+import type { Lease } from '../../src/store/port/log.ts';
 import type { Outcome } from '../../src/thread/events.ts';
 import { createObserver, type Observer } from '../model/observer.ts';
 import { createAccounts } from './accounts.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../src/kernel/json.ts';
-import type { DomainEvent, Recorded } from '../../src/log/events.ts';
-import type { Append, Batch, CommitResult } from '../../src/log/log.ts';
+import type { DomainEvent, Recorded } from '../../src/store/port/events.ts';
+import type { Append, Batch, CommitResult } from '../../src/store/port/log.ts';
 
 /** A fact that no rule looks at: it says something. */
 export const said = (text: string, more: JsonObject = {}): DomainEvent => ({

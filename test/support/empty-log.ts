@@ -3,8 +3,8 @@ import { copyFileSync, linkSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { LOG_FILE } from '../../src/log/sqlite/log.ts';
-import { RESERVE_FILE } from '../../src/log/sqlite/room.ts';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
+import { RESERVE_FILE } from '../../src/store/sqlite/files/room.ts';
 import { storeAt } from '../../src/open-store.ts';
 
 let made: Promise<string> | undefined;

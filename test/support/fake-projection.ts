@@ -1,5 +1,5 @@
-import type { Recorded } from '../../src/log/events.ts';
-import type { Projection, RowWrite } from '../../src/log/rows.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
+import type { Projection, RowWrite } from '../../src/store/port/rows.ts';
 
 export interface FakeProjectionOptions {
   readonly version?: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { EventLog } from '../../src/log/log.ts';
-import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { EventLog } from '../../src/store/port/log.ts';
+import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import type { CheckpointStore } from '../../src/graphs/port.ts';
 import { batch } from './batches.ts';
 

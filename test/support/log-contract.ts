@@ -1,7 +1,7 @@
 /** What every event log promises, whatever it is made of. Its tests are run once for each log. */
 import assert from 'node:assert/strict';
-import type { DomainEvent, Recorded } from '../../src/log/events.ts';
-import type { EventLog, Notice } from '../../src/log/log.ts';
+import type { DomainEvent, Recorded } from '../../src/store/port/events.ts';
+import type { EventLog, Notice } from '../../src/store/port/log.ts';
 import { append, batch, committed, textsOf } from './batches.ts';
 import { suite } from './suite.ts';
 

@@ -1,7 +1,7 @@
-import type { DomainEvent, Recorded } from '../../src/log/events.ts';
-import type { Batch, CommitResult, EventLog, Notice, Receipt, Snapshot } from '../../src/log/log.ts';
-import { noticeOf } from '../../src/log/notice.ts';
-import type { PayloadWrite } from '../../src/log/payloads.ts';
+import type { DomainEvent, Recorded } from '../../src/store/port/events.ts';
+import type { Batch, CommitResult, EventLog, Notice, Receipt, Snapshot } from '../../src/store/port/log.ts';
+import { noticeOf } from '../../src/store/port/notice.ts';
+import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import type { ThreadEvent } from '../../src/thread/events.ts';
 import { redact } from '../../src/thread/redact.ts';
 

@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import type { RequestLine } from '../../src/http/request-log.ts';
-import type { Recorded } from '../../src/log/events.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
 import type { Entry } from '../../src/observe/entry.ts';
 import { startServer, type RunningServer } from '../../src/serve.ts';
 import type { BodyOf } from './api-types.ts';

@@ -2,7 +2,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PRODUCT } from '../../kernel/product.ts';
-import { findExposure, isWritable } from '../../log/disk.ts';
+import { findExposure, isWritable } from '../../store/port/disk.ts';
 import { storeAt } from '../../open-store.ts';
 import { amountText } from '../progress.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';

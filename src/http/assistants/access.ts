@@ -9,7 +9,7 @@ import type { AssistantContent } from '../../assistant/events.ts';
 import type { AssistantRefusal } from '../../assistant/decide.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { getAssistant, type AssistantRecord } from '../../projections/assistant-queries.ts';
+import { getAssistant, type AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
 import type { Filter } from '../../kernel/filter.ts';
 import { grantedMetadata, type Granted } from '../access.ts';
 import type { ServerContext } from '../context.ts';

@@ -5,9 +5,9 @@
  * that the request can be repeated after a failure in the middle.
  */
 import type { Actor } from '../../auth/authenticate.ts';
-import { runsOfAssistant, type AssistantRun } from '../../projections/assistant-queries.ts';
-import { getRun } from '../../projections/run-queries.ts';
-import { getThread, searchThreads } from '../../projections/thread-queries.ts';
+import { runsOfAssistant, type AssistantRun } from '../../store/sql/views/assistant-queries.ts';
+import { getRun } from '../../store/sql/views/run-queries.ts';
+import { getThread, searchThreads } from '../../store/sql/views/thread-queries.ts';
 import { authorise } from '../access.ts';
 import { refusedChange } from './access.ts';
 import type { ServerContext } from '../context.ts';

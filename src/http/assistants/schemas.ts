@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseFlag } from '../query.ts';
 import { defined } from '../../kernel/json.ts';
-import { ASSISTANT_SORTS } from '../../projections/assistant-queries.ts';
+import { ASSISTANT_SORTS } from '../../store/sql/views/assistant-queries.ts';
 import {
   filter,
   jsonObject,

@@ -4,7 +4,7 @@ import type { CronContent } from '../../cron/events.ts';
 import { findScheduleProblem, nextSlot } from '../../cron/schedule.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { PayloadWrite } from '../../log/payloads.ts';
+import type { PayloadWrite } from '../../store/port/payloads.ts';
 import { parseSecret, renderSecret } from '../../thread/secret.ts';
 import { grantedMetadata, type Granted } from '../access.ts';
 import type { ServerContext } from '../context.ts';

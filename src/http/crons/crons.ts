@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { countCrons, getCron, searchCrons, type CronConditions } from '../../projections/cron-queries.ts';
+import { countCrons, getCron, searchCrons, type CronConditions } from '../../store/sql/views/cron-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import { toAssistantId } from '../assistants/access.ts';
 import type { ServerContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
-import { CRON_SORTS } from '../../projections/cron-queries.ts';
+import { CRON_SORTS } from '../../store/sql/views/cron-queries.ts';
 import {
   filter,
   limit,

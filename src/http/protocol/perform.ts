@@ -6,7 +6,7 @@
  */
 import { LogFull } from '../../actors/log-failures.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { latestRun } from '../../projections/run-queries.ts';
+import { latestRun } from '../../store/sql/views/run-queries.ts';
 import {
   CommandProblem,
   toError,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { breathe } from '../../kernel/breathe.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import { isObject } from '../../kernel/json.ts';
-import { getThread } from '../../projections/thread-queries.ts';
+import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { MALFORMED, NO_THREAD, parseCommand, toError } from '../../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
 import { problemOfChannels, readsByGraph, select, type Subscription } from '../../protocol/filter.ts';

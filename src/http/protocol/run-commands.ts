@@ -1,9 +1,9 @@
 /** Protocol commands that start runs: with input, with answers to interrupts, or from an earlier checkpoint. */
 import { interruptKeys } from '../../kernel/ids.ts';
 import { defined, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { AcceptedRequest } from '../../log/payloads.ts';
-import { lastStartedRun } from '../../projections/run-queries.ts';
-import type { ThreadRecord } from '../../projections/thread-queries.ts';
+import type { AcceptedRequest } from '../../store/port/payloads.ts';
+import { lastStartedRun } from '../../store/sql/views/run-queries.ts';
+import type { ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { PROTOCOL_MODES } from '../../protocol/stream-modes.ts';
 import { createRun } from '../runs/creation.ts';

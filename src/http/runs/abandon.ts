@@ -1,4 +1,4 @@
-import type { RunRecord } from '../../projections/run-queries.ts';
+import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import type { ServerContext } from '../context.ts';
 

@@ -1,7 +1,7 @@
 /** Finds the run that the path of a request names. */
 import type { EventName } from '../../auth/auth.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { getRun, type RunRecord } from '../../projections/run-queries.ts';
+import { getRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { authorise } from '../access.ts';
 import type { EndpointRequest } from '../endpoint.ts';

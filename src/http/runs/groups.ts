@@ -1,7 +1,7 @@
 /** Endpoints that create or cancel many runs in one request. */
 import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
-import { runsToCancel } from '../../projections/run-queries.ts';
+import { runsToCancel } from '../../store/sql/views/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import { authorise } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

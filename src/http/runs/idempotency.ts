@@ -8,8 +8,8 @@
 import type { Actor } from '../../auth/authenticate.ts';
 import { fingerprint } from '../../kernel/ids.ts';
 import { canonical, type Json } from '../../kernel/json.ts';
-import type { EventLog } from '../../log/log.ts';
-import type { AcceptedRequest } from '../../log/payloads.ts';
+import type { EventLog } from '../../store/port/log.ts';
+import type { AcceptedRequest } from '../../store/port/payloads.ts';
 import { invalid } from '../replies.ts';
 
 export interface IdempotencyKey {

@@ -8,7 +8,7 @@ import type { Actor } from '../../auth/authenticate.ts';
 import { maskUrl } from '../../delivery/mask.ts';
 import { defined, isObject, type JsonObject } from '../../kernel/json.ts';
 import { maskKeys, membersWithKeys } from '../../kernel/key-names.ts';
-import type { AssistantRecord } from '../../projections/assistant-queries.ts';
+import type { AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import type { RunSecret } from '../../thread/secret.ts';
 import { underRun } from './settings.ts';

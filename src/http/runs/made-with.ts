@@ -5,8 +5,8 @@
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { MASKED } from '../../kernel/key-names.ts';
 import type { MadeWith } from '../../graphs/port.ts';
-import type { EventLog } from '../../log/log.ts';
-import { lastEndedRun, type RunRecord } from '../../projections/run-queries.ts';
+import type { EventLog } from '../../store/port/log.ts';
+import { lastEndedRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
 import { settingsIn } from './settings.ts';
 import type { RunCreate } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 /** Determines from a request which frames of a run it reads, and from which id. */
-import type { StoredFrame } from '../../log/payloads.ts';
-import type { RunRecord } from '../../projections/run-queries.ts';
+import type { StoredFrame } from '../../store/port/payloads.ts';
+import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { parseFrameName } from '../../protocol/event.ts';
 import { isFrameOf } from '../../protocol/stream-modes.ts';
 import { LIFECYCLE } from '../../protocol/subgraph-frames.ts';

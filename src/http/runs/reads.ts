@@ -1,7 +1,7 @@
 /** Endpoints that read and join existing runs. */
 import { z } from 'zod';
-import { getRun, listRuns, type RunRecord } from '../../projections/run-queries.ts';
-import { getThread } from '../../projections/thread-queries.ts';
+import { getRun, listRuns, type RunRecord } from '../../store/sql/views/run-queries.ts';
+import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { listReply } from '../list-reply.ts';

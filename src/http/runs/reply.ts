@@ -1,5 +1,5 @@
 /** Streams a run's frames as server-sent events. An `end` event follows where the request or the configuration asks for it. */
-import type { StoredFrame } from '../../log/payloads.ts';
+import type { StoredFrame } from '../../store/port/payloads.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { wantedFrames } from '../../streams/wanted-frames.ts';
 import { runEndOf } from '../../thread/run-end.ts';

@@ -9,9 +9,9 @@
 import { INTERRUPT, isNote } from '../../graphs/state-port.ts';
 import { interruptKeys } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { EventLog } from '../../log/log.ts';
-import { lastEndedRun, openOrders } from '../../projections/run-queries.ts';
-import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import type { EventLog } from '../../store/port/log.ts';
+import { lastEndedRun, openOrders } from '../../store/sql/views/run-queries.ts';
+import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import type { ServerContext } from '../context.ts';
 import type { RunCreate } from './schemas.ts';

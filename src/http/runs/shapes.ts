@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { RunRecord } from '../../projections/run-queries.ts';
+import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { runEndOf } from '../../thread/run-end.ts';
 import { json, jsonObject } from '../fields.ts';
 import { id, time } from '../reply-fields.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { FoundItem } from '../../actors/store.ts';
 import { microsToTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { valueOf } from '../../projections/item-queries.ts';
+import { valueOf } from '../../store/sql/views/item-queries.ts';
 import { jsonObject } from '../fields.ts';
 import { time } from '../reply-fields.ts';
 

@@ -9,7 +9,7 @@ import { StoreProblem } from '../../actors/store.ts';
 import type { Actor } from '../../auth/authenticate.ts';
 import { matchesFilter, type Filter } from '../../kernel/filter.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { NamespaceMatch } from '../../projections/namespace-queries.ts';
+import type { NamespaceMatch } from '../../store/sql/views/namespace-queries.ts';
 import { authorise } from '../access.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';

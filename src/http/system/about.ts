@@ -1,5 +1,5 @@
 /** Answers about the server itself. They do not lie in `system.ts`, because the document needs the list of all endpoints. */
-import type { EventLog } from '../../log/log.ts';
+import type { EventLog } from '../../store/port/log.ts';
 import type { AboutServer } from '../context.ts';
 import { describeServer, type Served } from '../openapi/served.ts';
 import { renderDocs } from './docs/page.ts';

@@ -14,9 +14,9 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { dueTime, type Clock } from '../../kernel/clock.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import type { LoopDelay } from '../../kernel/loop-delay.ts';
-import type { RowReader } from '../../log/rows.ts';
+import type { RowReader } from '../../store/port/rows.ts';
 import type { RequestCount } from './request-metrics.ts';
-import { countAll, type Counts } from '../../projections/counts.ts';
+import { countAll, type Counts } from '../../store/sql/views/counts.ts';
 
 interface Metric {
   readonly name: string;

@@ -5,7 +5,7 @@
  * D1 Deletes through the commands that clients use.
  */
 import { z } from 'zod';
-import { ownAssistants, someCrons, someItems, someThreads } from '../../projections/inventory.ts';
+import { ownAssistants, someCrons, someItems, someThreads } from '../../store/sql/views/inventory.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

@@ -1,6 +1,6 @@
 /** Endpoints that copy, prune and measure threads. */
 import { z } from 'zod';
-import { getThread } from '../../projections/thread-queries.ts';
+import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json, problems } from '../openapi/descriptions.ts';

@@ -1,6 +1,6 @@
 /** Finds threads that a caller may read, for routes and protocol commands. */
 import type { Actor } from '../../auth/authenticate.ts';
-import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { noThread } from '../replies.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
-import { THREAD_SORTS } from '../../projections/thread-conditions.ts';
+import { THREAD_SORTS } from '../../store/sql/views/thread-conditions.ts';
 import { supersteps } from './state-schemas.ts';
 import type { Ttl } from '../../thread/events.ts';
 import { parsePath } from './extract.ts';

@@ -1,7 +1,7 @@
 import type { Json } from '../../kernel/json.ts';
 import type { JsonText } from '../../kernel/json-text.ts';
-import type { EventLog } from '../../log/log.ts';
-import type { ThreadRecord } from '../../projections/thread-queries.ts';
+import type { EventLog } from '../../store/port/log.ts';
+import type { ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { toThread } from './shapes.ts';
 
 /** Renders a thread for replies: its row, the config of its last run, and its values unless `values` is false. */

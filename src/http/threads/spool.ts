@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { LogFull } from '../../actors/log-failures.ts';
 import { openGate, type Gate } from '../../kernel/gate.ts';
 import type { Ids } from '../../kernel/ids.ts';
-import { isDiskFull } from '../../log/disk.ts';
-import type { ThreadSource } from '../../log/thread-source.ts';
+import { isDiskFull } from '../../store/port/disk.ts';
+import type { ThreadSource } from '../../store/port/thread-source.ts';
 import { assertPlain } from '../body.ts';
 import { HttpProblem, invalid, tooLarge, tooManyFiles } from '../replies.ts';
 

@@ -8,7 +8,7 @@ import type { Actor } from '../../auth/authenticate.ts';
 import type { CheckpointReader, CheckpointRef } from '../../graphs/port.ts';
 import type { GraphUpdate, Saved, Updated, UpdateOrder } from '../../graphs/state-port.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { PayloadWrite } from '../../log/payloads.ts';
+import type { PayloadWrite } from '../../store/port/payloads.ts';
 import type { ThreadCommand } from '../../thread/decide.ts';
 import { threadStream } from '../../thread/events.ts';
 import type { ServerContext } from '../context.ts';

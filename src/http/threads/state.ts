@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { StateOrder } from '../../graphs/port.ts';
-import { getThread } from '../../projections/thread-queries.ts';
+import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import { checkServed } from '../assistants/served-graph.ts';
 import type { ServerContext } from '../context.ts';

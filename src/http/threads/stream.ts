@@ -1,7 +1,7 @@
 /** Endpoint that streams the frames of all runs of a thread until the client disconnects. */
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Sendable } from '../../kernel/json-text.ts';
-import { getThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

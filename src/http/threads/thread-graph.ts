@@ -4,8 +4,8 @@ import { systemAssistantId } from '../../actors/assistants.ts';
 import type { CheckpointReader, GraphConfig } from '../../graphs/port.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { getAssistant, type AssistantRecord } from '../../projections/assistant-queries.ts';
-import { boundRun, getRun } from '../../projections/run-queries.ts';
+import { getAssistant, type AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
+import { boundRun, getRun } from '../../store/sql/views/run-queries.ts';
 import type { ServerContext } from '../context.ts';
 import { madeWith } from '../runs/made-with.ts';
 

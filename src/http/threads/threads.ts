@@ -1,5 +1,5 @@
 import type { Filter } from '../../kernel/filter.ts';
-import { getThread, newThread, type ThreadRecord } from '../../projections/thread-queries.ts';
+import { getThread, newThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

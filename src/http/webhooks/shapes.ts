@@ -4,8 +4,8 @@ import type { DeliveryEvent } from '../../delivery/events.ts';
 import { maskUrl } from '../../delivery/mask.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Recorded } from '../../log/events.ts';
-import type { DeliveryRecord } from '../../projections/delivery-queries.ts';
+import type { Recorded } from '../../store/port/events.ts';
+import type { DeliveryRecord } from '../../store/sql/views/delivery-queries.ts';
 import { id, time } from '../reply-fields.ts';
 
 export const webhook = z

@@ -5,8 +5,12 @@
 import { z } from 'zod';
 import { deliveryStream, type DeliveryEvent } from '../../delivery/events.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Recorded } from '../../log/events.ts';
-import { getDelivery, searchDeliveries, type DeliveryRecord } from '../../projections/delivery-queries.ts';
+import type { Recorded } from '../../store/port/events.ts';
+import {
+  getDelivery,
+  searchDeliveries,
+  type DeliveryRecord,
+} from '../../store/sql/views/delivery-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';

@@ -1,7 +1,7 @@
 /** Compares two runs: their steps aligned, the first difference, and what differs in the state at the end. */
 import { isObject, type Json } from '../../kernel/json.ts';
 import { startTurn } from '../../kernel/turn.ts';
-import type { RunRecord } from '../../projections/run-queries.ts';
+import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { readRunSteps, type RunStep, type RunSteps } from '../run-steps.ts';
 import type { RunSource } from '../trace.ts';
 import { align } from './alignment.ts';

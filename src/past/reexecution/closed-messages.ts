@@ -1,6 +1,6 @@
 /** Messages between the process that judges and the closed one, which executes one run at a time. */
 import type { GraphSpec } from '../../graphs/loader.ts';
-import type { StoredCheckpoint } from '../../log/payloads.ts';
+import type { StoredCheckpoint } from '../../store/port/payloads.ts';
 import type { Reexecution, ReexecutionOptions } from './execute.ts';
 import type { RunData } from './run-data.ts';
 

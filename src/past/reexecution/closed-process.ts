@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { ownProcess } from '../../kernel/child-process.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import type { StoredCheckpoint } from '../../log/payloads.ts';
+import type { StoredCheckpoint } from '../../store/port/payloads.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import type { ClosedOptions, FromClosed, LogReads, Opening, ToClosed } from './closed-messages.ts';
 import { serveCompiler } from './compiling.ts';

@@ -4,7 +4,7 @@
  */
 import { loadCompiler } from '../../graphs/modules/compiler.ts';
 import type { GraphSpec } from '../../graphs/loader.ts';
-import type { History } from '../../log/past.ts';
+import type { History } from '../../store/port/past.ts';
 import type { RunRef } from '../../thread/events.ts';
 import type { ClosedOptions } from './closed-messages.ts';
 import { startClosed, type ClosedProcess, type ProcessOptions } from './closed-process.ts';

@@ -1,8 +1,8 @@
 /** Reads from a log everything that one run was made of and left behind. R1 Opens nothing for writing. */
-import type { Recorded } from '../../log/events.ts';
-import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../log/payloads.ts';
-import type { History } from '../../log/past.ts';
-import { readRun, type RunRecord } from '../../projections/run-queries.ts';
+import type { Recorded } from '../../store/port/events.ts';
+import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../store/port/payloads.ts';
+import type { History } from '../../store/port/past.ts';
+import { readRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { RecordingPart } from '../../recording/parts.ts';
 import { parseBody } from '../../graphs/function/checkpoint-body.ts';
 import { unpackParts } from '../../recording/unpack.ts';

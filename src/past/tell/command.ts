@@ -1,6 +1,6 @@
 /** Runs the `replay` command. R1 It opens the log read-only and imports no module with effects. */
 import { isUuid } from '../../kernel/ids.ts';
-import type { History } from '../../log/past.ts';
+import type { History } from '../../store/port/past.ts';
 import { assertPrefix, findThread } from '../find.ts';
 import { printState, printThreads, printTimeline, type Form } from './print.ts';
 import { stateAt } from '../travel/state.ts';

@@ -1,5 +1,5 @@
 /** Numbers the runs of a thread and times their attempts. */
-import type { Recorded } from '../../log/events.ts';
+import type { Recorded } from '../../store/port/events.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import type { Around } from './summary.ts';
 

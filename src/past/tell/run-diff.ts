@@ -1,6 +1,6 @@
 /** The comparison of two runs as the API and `diff --json` tell it. */
 import type { Json } from '../../kernel/json.ts';
-import type { RunRecord } from '../../projections/run-queries.ts';
+import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { RunStatus } from '../../thread/run-end.ts';
 import type { Tokens } from '../added-messages.ts';
 import { joinPaths, type Difference } from '../compare/difference.ts';

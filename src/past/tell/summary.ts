@@ -2,7 +2,7 @@
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { causesIn } from '../../kernel/stack.ts';
-import type { Recorded } from '../../log/events.ts';
+import type { Recorded } from '../../store/port/events.ts';
 import type { RunKwargs, ThreadEventMap } from '../../thread/events.ts';
 import type { Origin } from '../../thread/origin.ts';
 import type { Step } from '../steps.ts';

@@ -1,7 +1,7 @@
 /** Lists the threads of a log, newest first, with texts that identify them. */
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
-import type { History } from '../../log/past.ts';
+import type { History } from '../../store/port/past.ts';
 import { threadStream } from '../../thread/events.ts';
 import { firstWords } from './summary.ts';
 

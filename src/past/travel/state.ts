@@ -1,10 +1,10 @@
 /** R2 Returns the state of one thread at a position of the log. */
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import type { Recorded } from '../../log/events.ts';
-import type { RowWrite } from '../../log/rows.ts';
-import type { History } from '../../log/past.ts';
-import { getThread } from '../../projections/thread-queries.ts';
+import type { Recorded } from '../../store/port/events.ts';
+import type { RowWrite } from '../../store/port/rows.ts';
+import type { History } from '../../store/port/past.ts';
+import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { kindOf, nodesOn } from '../step-nodes.ts';
 import { follows, stepOf, type Saved } from '../steps.ts';

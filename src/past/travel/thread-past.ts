@@ -2,11 +2,11 @@
  * R2 The rows and the machine state of one thread at any position. Its events are read once, up to the latest position
  * that was asked for; what is kept of them makes every later answer cost one short fold, whatever the thread's age.
  */
-import { copyWrite, joinInto, type OpenWrite } from '../../log/merge-writes.ts';
-import type { Recorded } from '../../log/events.ts';
-import type { RowWrite } from '../../log/rows.ts';
-import type { History } from '../../log/past.ts';
-import { projection } from '../../projections/projection.ts';
+import { copyWrite, joinInto, type OpenWrite } from '../../store/sql/merge-writes.ts';
+import type { Recorded } from '../../store/port/events.ts';
+import type { RowWrite } from '../../store/port/rows.ts';
+import type { History } from '../../store/port/past.ts';
+import { projection } from '../../store/sql/rows/projection.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../thread/state.ts';
 

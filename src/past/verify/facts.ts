@@ -6,8 +6,8 @@
  */
 import { canonical, type Json } from '../../kernel/json.ts';
 import { isItemStream } from '../../item/events.ts';
-import { UnreadableEvent, type Recorded } from '../../log/events.ts';
-import type { Finding, History } from '../../log/past.ts';
+import { UnreadableEvent, type Recorded } from '../../store/port/events.ts';
+import type { Finding, History } from '../../store/port/past.ts';
 import { foldStream } from '../fold.ts';
 
 export interface Facts {

@@ -3,7 +3,7 @@
  * that rows rebuilt from them equal the live ones.
  */
 import type { OnProgress } from '../../kernel/progress.ts';
-import type { Finding, History, RowDifference } from '../../log/past.ts';
+import type { Finding, History, RowDifference } from '../../store/port/past.ts';
 import { checkFacts, type Facts } from './facts.ts';
 
 export interface Verified {

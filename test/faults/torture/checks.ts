@@ -1,10 +1,10 @@
 /** Compares what was promised, and what receivers got, with the log that a tortured server leaves behind. */
-import type { Recorded } from '../../../src/log/events.ts';
-import type { History } from '../../../src/log/past.ts';
-import { openHistory } from '../../../src/log/sqlite/history.ts';
+import type { Recorded } from '../../../src/store/port/events.ts';
+import type { History } from '../../../src/store/port/past.ts';
+import { openHistory } from '../../../src/store/sqlite/history.ts';
 import type { Json } from '../../../src/kernel/json.ts';
-import { containsJson } from '../../../src/projections/filters.ts';
-import { projection } from '../../../src/projections/projection.ts';
+import { containsJson } from '../../../src/store/sql/views/filters.ts';
+import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import type { ReceivedRequest } from '../../support/webhook-sink.ts';
 import type { Ledger } from './ledger.ts';

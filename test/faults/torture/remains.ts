@@ -1,7 +1,7 @@
 /** L3 What is gone is gone from every row of every table. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Database } from '../../../src/log/sqlite/library.ts';
+import { Database } from '../../../src/store/sqlite/library.ts';
 
 /**
  * One line for every text that is still there. Looks at a copy of what is live: pages that SQLite has rearranged may

@@ -3,7 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { Database } from '../../../src/log/sqlite/library.ts';
+import { Database } from '../../../src/store/sqlite/library.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { scaled } from '../../support/scaled.ts';
 import { PROJECT } from '../../support/with-server.ts';

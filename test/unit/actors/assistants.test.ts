@@ -5,7 +5,7 @@ import {
   systemAssistantId,
 } from '../../../src/actors/assistants.ts';
 import { LogUnavailable } from '../../../src/actors/log-failures.ts';
-import { searchAssistants } from '../../../src/projections/assistant-queries.ts';
+import { searchAssistants } from '../../../src/store/sql/views/assistant-queries.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { seededIds, withLog } from '../../support/with-log.ts';

@@ -3,7 +3,7 @@ import { createCrons, type Crons, type CronStarted, type StartCronRun } from '..
 import { LogUnavailable } from '../../../src/actors/log-failures.ts';
 import type { CronContent } from '../../../src/cron/events.ts';
 import { cronStream } from '../../../src/cron/events.ts';
-import type { EventLog } from '../../../src/log/log.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
 import { cronTimelineOf, timelineOf } from '../../../src/past/tell/timeline.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { ask, THREAD } from '../../support/given.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CheckpointText, PayloadWrite } from '../../../src/log/payloads.ts';
-import { getRun } from '../../../src/projections/run-queries.ts';
+import type { CheckpointText, PayloadWrite } from '../../../src/store/port/payloads.ts';
+import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import type { Outcome } from '../../../src/thread/events.ts';
 import { ask, THREAD } from '../../support/given.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { LogUnavailable } from '../../../src/actors/log-failures.ts';
 import type { Dispatched } from '../../../src/actors/threads.ts';
 import type { Json } from '../../../src/kernel/json.ts';
-import type { EventLog } from '../../../src/log/log.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { evolve, initial, isLiving, type ThreadState } from '../../../src/thread/state.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { createItems, type ItemWrite } from '../../../src/actors/items.ts';
 import { itemIdOf, itemStream } from '../../../src/item/events.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
-import { expiredItems, getItems, valueOf } from '../../../src/projections/item-queries.ts';
+import { expiredItems, getItems, valueOf } from '../../../src/store/sql/views/item-queries.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createThreadActor, loadThreadActor } from '../../../src/actors/thread-actor.ts';
-import type { EventLog } from '../../../src/log/log.ts';
-import type { Recorded } from '../../../src/log/events.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
+import type { Recorded } from '../../../src/store/port/events.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../../src/thread/state.ts';
 import { ask, fact, given, SUCCESS, THREAD } from '../../support/given.ts';

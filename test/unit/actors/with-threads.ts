@@ -6,7 +6,7 @@ import {
   type DispatchOptions,
   type Threads,
 } from '../../../src/actors/threads.ts';
-import type { EventLog } from '../../../src/log/log.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';

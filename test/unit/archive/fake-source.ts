@@ -1,6 +1,6 @@
 /** A thread in memory, for files that are written without a log. */
-import type { Recorded } from '../../../src/log/events.ts';
-import type { SourcePayload, SourceText, ThreadSource } from '../../../src/log/thread-source.ts';
+import type { Recorded } from '../../../src/store/port/events.ts';
+import type { SourcePayload, SourceText, ThreadSource } from '../../../src/store/port/thread-source.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { threadStream } from '../../../src/thread/events.ts';
 import { fact, THREAD } from '../../support/given.ts';

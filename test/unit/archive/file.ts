@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { openExport, type ReadRecord } from '../../../src/archive/read.ts';
 import { exportThread } from '../../../src/archive/write.ts';
-import type { ThreadSource } from '../../../src/log/thread-source.ts';
+import type { ThreadSource } from '../../../src/store/port/thread-source.ts';
 import { THREAD } from '../../support/given.ts';
 
 export async function writeExport(path: string, source: ThreadSource): Promise<Buffer> {

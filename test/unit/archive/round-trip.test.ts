@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import type { ReadRecord } from '../../../src/archive/read.ts';
-import type { SourcePayload } from '../../../src/log/thread-source.ts';
+import type { SourcePayload } from '../../../src/store/port/thread-source.ts';
 import { fact } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';

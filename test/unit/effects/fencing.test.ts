@@ -9,7 +9,7 @@ import type { Threads } from '../../../src/actors/threads.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import type { LostAttempt, NewCheckpoint, RunEnd, RunLink } from '../../../src/graphs/port.ts';
-import { getRun } from '../../../src/projections/run-queries.ts';
+import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';

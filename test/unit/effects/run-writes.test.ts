@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createCommitInterval } from '../../../src/effects/commit-interval.ts';
 import { openRunWrites, type RunWrite, type RunWrites } from '../../../src/effects/run-writes.ts';
-import type { EventLog, Notice } from '../../../src/log/log.ts';
-import type { ChannelText, CheckpointText } from '../../../src/log/payloads.ts';
-import { getRun } from '../../../src/projections/run-queries.ts';
+import type { EventLog, Notice } from '../../../src/store/port/log.ts';
+import type { ChannelText, CheckpointText } from '../../../src/store/port/payloads.ts';
+import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import { ask, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { toRunning, withThreads, type TestThreads } from '../actors/with-threads.ts';

@@ -9,7 +9,7 @@ import type { HttpOut, Posted } from '../../../src/effects/http-out.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import { startWebhooks } from '../../../src/effects/webhooks.ts';
 import { dueTime } from '../../../src/kernel/clock.ts';
-import { getRun } from '../../../src/projections/run-queries.ts';
+import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';

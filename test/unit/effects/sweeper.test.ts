@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import { startSweeper } from '../../../src/effects/sweeper.ts';
-import type { EventLog } from '../../../src/log/log.ts';
-import type { RowReader } from '../../../src/log/rows.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
+import type { RowReader } from '../../../src/store/port/rows.ts';
 import type { ThreadEvent } from '../../../src/protocol/event.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { createThreadEvents } from '../../../src/streams/thread-events.ts';

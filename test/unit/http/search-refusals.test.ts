@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { notSearched, problemReply } from '../../../src/http/replies.ts';
-import { SearchRefused } from '../../../src/log/rows.ts';
+import { SearchRefused } from '../../../src/store/port/rows.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('http: searches that are refused');

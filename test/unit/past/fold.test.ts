@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Recorded } from '../../../src/log/events.ts';
+import type { Recorded } from '../../../src/store/port/events.ts';
 import { foldThread } from '../../../src/past/fold.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact, THREAD } from '../../support/given.ts';

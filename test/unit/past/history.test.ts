@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openHistory } from '../../../src/log/sqlite/history.ts';
-import { LOG_FILE } from '../../../src/log/sqlite/log.ts';
-import { projection } from '../../../src/projections/projection.ts';
+import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
+import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { runHere } from '../../support/command-line.ts';
 import { suite } from '../../support/suite.ts';

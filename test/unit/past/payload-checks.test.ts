@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert';
-import { Database } from '../../../src/log/sqlite/library.ts';
+import { Database } from '../../../src/store/sqlite/library.ts';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Finding } from '../../../src/log/past.ts';
-import { openHistory } from '../../../src/log/sqlite/history.ts';
-import { containsJson } from '../../../src/projections/filters.ts';
-import { projection } from '../../../src/projections/projection.ts';
+import type { Finding } from '../../../src/store/port/past.ts';
+import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { containsJson } from '../../../src/store/sql/views/filters.ts';
+import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { suite } from '../../support/suite.ts';
 import { withServer } from '../../support/with-server.ts';

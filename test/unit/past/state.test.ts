@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { openPastStates, stateAt } from '../../../src/past/travel/state.ts';
-import { listRuns, readRun } from '../../../src/projections/run-queries.ts';
-import { getThread } from '../../../src/projections/thread-queries.ts';
+import { listRuns, readRun } from '../../../src/store/sql/views/run-queries.ts';
+import { getThread } from '../../../src/store/sql/views/thread-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Connection } from '../../../src/log/sqlite/connection.ts';
+import type { Connection } from '../../../src/store/sqlite/connection.ts';
 import { verify, type Verified } from '../../../src/past/verify/verify.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { runHere } from '../../support/command-line.ts';

@@ -1,4 +1,4 @@
-import type { CheckpointText } from '../../../src/log/payloads.ts';
+import type { CheckpointText } from '../../../src/store/port/payloads.ts';
 import type { Outcome } from '../../../src/thread/events.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';

@@ -9,10 +9,10 @@ const lines = (count: number): string => 'const a = 1;\n'.repeat(count);
 test('lines count for the innermost folder of the table', () => {
   const files = [
     { file: 'src/main.ts', text: lines(3) },
-    { file: 'src/log/sqlite/log.ts', text: lines(5) },
+    { file: 'src/store/sqlite/log.ts', text: lines(5) },
     { file: 'scripts/a.ts', text: lines(7) },
   ];
-  assert.equal(countLines(files, ['src', 'src/log']), { src: 3, 'src/log': 5 });
+  assert.equal(countLines(files, ['src', 'src/store']), { src: 3, 'src/store': 5 });
 });
 
 test('a folder above its budget is named, and so is a budget that leaves room to grow', () => {
@@ -28,7 +28,7 @@ test('an SQL statement outside of the store is named with its line', () => {
   const text = `const a = 1;\nconst rows = db.all(\`SELECT * FROM runs\`);`;
   const check = (file: string) => checkBudgets([{ file, text }], {});
   assert.equal(check('src/app/a.ts'), ['src/app/a.ts:2 has SQL: only the store may']);
-  assert.equal(check('src/projections/a.ts'), []);
+  assert.equal(check('src/store/sql/a.ts'), []);
   assert.equal(check('test/a.ts'), []);
 });
 

@@ -37,8 +37,8 @@ test('given a tree that keeps the rules, when it is checked, then files and arro
   const result = await check({
     'kernel/clock.ts': 'export const now = () => Date.now();',
     'thread/state.ts': `import type { now } from '../kernel/clock.ts';\nexport const a = 1;`,
-    'log/log.ts': `export { a } from '../thread/state.ts';\nimport 'node:fs';`,
-    'test/unit/a.test.ts': `import '../../src/log/log.ts';`,
+    'store/port/log.ts': `export { a } from '../../thread/state.ts';\nimport 'node:fs';`,
+    'test/unit/a.test.ts': `import '../../src/store/port/log.ts';`,
   });
   assert.equal(result, { breaches: [], files: 4, arrows: 2 });
 });
@@ -53,11 +53,11 @@ test('given arrows that point up or aside, when they are checked, then each is r
     {
       'thread/a.ts': `import '../assistant/b.ts';`,
       'delivery/a.ts': `export * from '../thread/b.ts';`,
-      'log/a.ts': `import type { B } from '../projections/b.ts';`,
-      'projections/a.ts': `type B = import('../actors/b.ts').B;`,
+      'store/port/a.ts': `import type { B } from '../sql/b.ts';`,
+      'store/sql/a.ts': `type B = import('../../actors/b.ts').B;`,
       'actors/a.ts': `await import('../effects/b.ts');`,
       'effects/a.ts': `import '../graphs/pool.ts';`,
-      'graphs/a.ts': `import '../log/b.ts';`,
+      'graphs/a.ts': `import '../store/port/b.ts';`,
       'streams/a.ts': `import '../thread/b.ts';`,
       'auth/a.ts': `import '../config/b.ts';`,
       'config/a.ts': `import '../auth/b.ts';`,
@@ -84,7 +84,7 @@ test('given arrows that the design allows, when they are checked, then none is r
   await allowed({
     'effects/a.ts': `import '../graphs/port.ts';\nimport '../actors/b.ts';\nimport './c.ts';`,
     'http/a.ts': `import '../graphs/port.ts';\nimport '../auth/b.ts';\nimport '../../package.json';`,
-    'past/tell/a.ts': `import '../../projections/b.ts';\nimport '../c.ts';`,
+    'past/tell/a.ts': `import '../../store/sql/views/b.ts';\nimport '../c.ts';`,
     'past/reexecution/a.ts': `import '../../graphs/b.ts';\nimport '../c.ts';`,
     'main.ts': `import './serve.ts';\nimport './effects/a.ts';`,
     'examples/a.ts': `import 'rewound/auth';\nimport './b.ts';`,
@@ -93,12 +93,12 @@ test('given arrows that the design allows, when they are checked, then none is r
 });
 
 test('given the adapter of an engine, when another file than the one that chooses it imports it, that is refused', async () => {
-  const text = `import type { A } from './log/sqlite/a.ts';`;
+  const text = `import type { A } from './store/sqlite/a.ts';`;
   await refused(
-    { 'sql-functions.ts': text, 'log/a.ts': `import './sqlite/a.ts';` },
+    { 'sql-functions.ts': text, 'store/sql/a.ts': `import '../sqlite/a.ts';` },
     /only open-store\.ts may/,
   );
-  await allowed({ 'open-store.ts': text, 'log/sqlite/b.ts': `import './a.ts';` });
+  await allowed({ 'open-store.ts': text, 'store/sqlite/b.ts': `import './a.ts';` });
 });
 
 test('given a folder that is in no table, when it is checked, then it belongs to no layer', async () => {
@@ -107,33 +107,35 @@ test('given a folder that is in no table, when it is checked, then it belongs to
 
 test('given files that import each other, when they are checked, then the cycle is printed once', async () => {
   const { breaches } = await check({
-    'log/a.ts': `import './b.ts';`,
-    'log/b.ts': `import './c.ts';\nimport './d.ts';`,
-    'log/c.ts': `import './d.ts';\nimport type { A } from './a.ts';`,
-    'log/d.ts': '',
+    'kernel/a.ts': `import './b.ts';`,
+    'kernel/b.ts': `import './c.ts';\nimport './d.ts';`,
+    'kernel/c.ts': `import './d.ts';\nimport type { A } from './a.ts';`,
+    'kernel/d.ts': '',
   });
-  assert.equal(breaches, ['src/log/c.ts:2 closes a cycle: log/a.ts -> log/b.ts -> log/c.ts -> log/a.ts']);
-  await refused({ 'log/a.ts': `import './a.ts';` }, /closes a cycle: log\/a\.ts -> log\/a\.ts/);
+  assert.equal(breaches, [
+    'src/kernel/c.ts:2 closes a cycle: kernel/a.ts -> kernel/b.ts -> kernel/c.ts -> kernel/a.ts',
+  ]);
+  await refused({ 'kernel/a.ts': `import './a.ts';` }, /closes a cycle: kernel\/a\.ts -> kernel\/a\.ts/);
 });
 
 test('given packages with one owner, when they are imported elsewhere, then that is refused', async () => {
   await refused(
     {
-      'log/a.ts': `import Database from 'better-sqlite3';`,
-      'log/sqlite/a.ts': `import type { Statement } from 'better-sqlite3';`,
+      'store/port/a.ts': `import Database from 'better-sqlite3';`,
+      'store/sqlite/a.ts': `import type { Statement } from 'better-sqlite3';`,
       'http/a.ts': `import 'ws';`,
       'http/b.ts': `import type { Agent } from 'undici';`,
       'thread/a.ts': `import 'xstate';`,
       'http/c.ts': `import 'xstate/graph';`,
-      'log/b.ts': `import 'nanoid';`,
-      'log/c.ts': `import 'node:crypto';`,
-      'log/d.ts': `import 'crypto';`,
-      'log/e.ts': `import 'node:timers/promises';`,
+      'store/port/b.ts': `import 'nanoid';`,
+      'store/port/c.ts': `import 'node:crypto';`,
+      'store/port/d.ts': `import 'crypto';`,
+      'store/port/e.ts': `import 'node:timers/promises';`,
     },
     /:1 may not import/,
   );
   await allowed({
-    'log/sqlite/library.ts': `import 'better-sqlite3';`,
+    'store/sqlite/library.ts': `import 'better-sqlite3';`,
     'effects/a.ts': `import 'undici';`,
     'thread/machine.ts': `import 'xstate';`,
     'actors/a.ts': `import 'xstate';`,
@@ -154,7 +156,7 @@ test('given clocks, timers and randomness, when they are used outside the kernel
   }
   await refused({ 'http/a.ts': 'setImmediate(f);' }, /may not use setImmediate/);
   await allowed({
-    'log/a.ts': 'setImmediate(f);',
+    'store/port/a.ts': 'setImmediate(f);',
     'http/a.ts': `new Date(0); new Date('x'); new Dated(); socket.setTimeout(1); clearTimeout(t); // Date.now()`,
     'http/b.ts': `const text = 'Math.random() setTimeout(f)'; /Date.now/; my.crypto.key;`,
   });
@@ -165,7 +167,7 @@ test('given argv and signals, when they are read outside main.ts, then that is r
     {
       'serve.ts': 'process.argv;',
       'http/a.ts': `process.once("SIGTERM", f);`,
-      'log/a.ts': `process.on('SIGINT', f);`,
+      'thread/a.ts': `process.on('SIGINT', f);`,
     },
     /:1 may not use (process\.argv|signal handlers)/,
   );
@@ -178,17 +180,25 @@ test('given argv and signals, when they are read outside main.ts, then that is r
 
 test('given imports without their extension and barrels, when they are checked, then both are refused', async () => {
   await refused(
-    { 'log/a.ts': `import './b';`, 'log/b.ts': `import './c.js';`, 'test/a.ts': `import '../src/log';` },
+    {
+      'thread/a.ts': `import './b';`,
+      'thread/b.ts': `import './c.js';`,
+      'test/a.ts': `import '../src/thread';`,
+    },
     /without \.ts/,
   );
-  await refused({ 'log/index.ts': '', 'test/unit/index.ts': '' }, /barrel/);
-  await refused({ 'log/a.js': '' }, /is not TypeScript/);
+  await refused({ 'thread/index.ts': '', 'test/unit/index.ts': '' }, /barrel/);
+  await refused({ 'thread/a.js': '' }, /is not TypeScript/);
 });
 
 test('given a file of 300 lines, when it is checked, then it passes, and one line more is refused', async () => {
-  await allowed({ 'log/a.ts': 'a;\n'.repeat(300) });
+  await allowed({ 'thread/a.ts': 'a;\n'.repeat(300) });
   await refused(
-    { 'log/a.ts': 'a;\n'.repeat(301), 'test/a.ts': 'a;\n'.repeat(301), 'scripts/a.ts': 'a;\n'.repeat(301) },
+    {
+      'thread/a.ts': 'a;\n'.repeat(301),
+      'test/a.ts': 'a;\n'.repeat(301),
+      'scripts/a.ts': 'a;\n'.repeat(301),
+    },
     /:301 is longer than 300 lines/,
   );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { EventLog } from '../../../src/log/log.ts';
-import type { StoredFrame } from '../../../src/log/payloads.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
+import type { StoredFrame } from '../../../src/store/port/payloads.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { createRunStreams } from '../../../src/streams/run-stream.ts';
 import { ask, THREAD } from '../../support/given.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { EventLog } from '../../../src/log/log.ts';
-import type { StoredFrame } from '../../../src/log/payloads.ts';
+import type { EventLog } from '../../../src/store/port/log.ts';
+import type { StoredFrame } from '../../../src/store/port/payloads.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { shareLargePages } from '../../../src/streams/shared-pages.ts';
 import { ask, THREAD } from '../../support/given.ts';

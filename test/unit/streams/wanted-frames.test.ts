@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { StoredFrame } from '../../../src/log/payloads.ts';
+import type { StoredFrame } from '../../../src/store/port/payloads.ts';
 import { openNamespaceFilter, parseNamespace } from '../../../src/streams/namespace-filter.ts';
 import { wantedFrames } from '../../../src/streams/wanted-frames.ts';
 import { suite } from '../../support/suite.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/kernel/json.ts';
-import { readData } from '../../../src/log/events.ts';
+import { readData } from '../../../src/store/port/events.ts';
 import { schemaVersionOf, upcast, type Upcasters } from '../../../src/thread/upcast.ts';
 import { suite } from '../../support/suite.ts';
 

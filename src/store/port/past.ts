@@ -1,0 +1,125 @@
+/**
+ * The log as a past: what looking back asks of it. It is read-only, with no way to write or to start anything (R1), and
+ * everything is read at one moment.
+ */
+import type { CheckpointKey } from '../../thread/events.ts';
+import type { Recorded } from './events.ts';
+import type { PayloadReader, WriteText } from './payloads.ts';
+import type { Row, RowReader, RowWrite } from './rows.ts';
+
+/** A broken invariant, with the position of the event that shows it. */
+export interface Finding {
+  readonly position: number | undefined;
+  readonly problem: string;
+}
+
+export interface StoredSnapshot {
+  readonly stream: string;
+  readonly version: number;
+  /** JSON text. */
+  readonly state: string;
+}
+
+export interface History {
+  readStream(stream: string, from: number, limit: number): Recorded[];
+  readAll(after: number, limit: number): Recorded[];
+  snapshots(): StoredSnapshot[];
+  readonly payloads: PayloadReader;
+  readonly views: PastViews;
+  readonly rows: RowReader;
+  /** Rows that these writes lead to. `close` frees them. */
+  rowsOf(writes: readonly RowWrite[]): { readonly rows: RowReader; close(): void };
+  /**
+   * P2 Rebuilds every row from the log and returns the first that differs from the live one. `onEvent` hears of each
+   * event in order; as soon as it returns false, the work ends and finds nothing.
+   */
+  firstDifference(onEvent?: (event: Recorded) => boolean): RowDifference | undefined;
+  /** Number of events in the log, not of their positions: purges leave gaps. */
+  eventCount(): number;
+  /** What is wrong with the structure of the file, undefined when nothing is. Reads all of it. */
+  damage(): string | undefined;
+  /** The first payload that does not fit the events and rows (`payload-checks.ts` of the adapter has the list). */
+  payloadFinding(): Finding | undefined;
+  close(): void;
+}
+
+export interface ListedRow {
+  readonly thread_id: string;
+  readonly status: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly graph_id: string | null;
+  /** JSON text. */
+  readonly error: string | null;
+  readonly runs: number;
+  readonly events: number;
+  /** 1: the thread of a stateless run or of an incomplete import, or one that a cron made and only its runs used. */
+  readonly is_side: number;
+}
+
+interface ThreadHead {
+  readonly threadId: string;
+  readonly head: string;
+  readonly position: number | undefined;
+}
+
+export interface PastViews {
+  /** The position of the last event, 0 of an empty log. */
+  lastPosition(): Promise<number>;
+  /** Newest first. */
+  threads(): Promise<ListedRow[]>;
+  /** The ids of at most `limit` streams of threads whose id begins with `prefix`, deleted threads too. */
+  threadIds(prefix: string, limit: number): Promise<string[]>;
+  /** The ids of at most `limit` runs whose id begins with `prefix`. */
+  runIds(prefix: string, limit: number): Promise<string[]>;
+  /** Head checkpoints of all threads, and the positions of the events that saved them. */
+  heads(): Promise<ThreadHead[]>;
+  deliveryIds(threadId: string): Promise<string[]>;
+  /** Crons that the thread belongs to, or whose runs it has. */
+  cronIds(threadId: string): Promise<string[]>;
+  tasks(threadId: string): Promise<TaskOutline[]>;
+  /** Writes on the thread's checkpoints, those of one run or on one checkpoint, in the order in which they were saved. */
+  writes(threadId: string, of: WriteChoice): Promise<PlacedWrite[]>;
+  /** Which runs have writes on which checkpoints of the thread. */
+  writers(threadId: string): Promise<Writer[]>;
+}
+
+export interface TaskOutline {
+  readonly ns: string;
+  /** The checkpoint that the task worked from. */
+  readonly checkpointId: string;
+  /** The place of the task in its step, as the graph's runtime names it. */
+  readonly path: string;
+  /** The calls of nodes that the task asked for, as stored. */
+  readonly sends: readonly string[];
+}
+
+export type WriteChoice = { readonly runId: string } | CheckpointKey;
+
+export interface PlacedWrite extends WriteText, CheckpointKey {
+  readonly runId: string;
+}
+
+export interface Writer extends CheckpointKey {
+  readonly runId: string;
+}
+
+export interface RowDifference {
+  readonly table: string;
+  readonly key: string;
+  /** The last event that wrote the row; undefined when no event of the log did. */
+  readonly position: number | undefined;
+  readonly live: Row | undefined;
+  readonly rebuilt: Row | undefined;
+}
+
+/** The rows are those of another version of the program: that is no damage, and the next start makes them anew. */
+export class RowsOutdated extends Error {
+  constructor(found: string | undefined, expected: string) {
+    super(
+      `the rows of this log are of version ${found ?? 'none'}, those of this program of version ${expected}; ` +
+        'start the server once, which makes them anew, and verify again',
+    );
+    this.name = 'RowsOutdated';
+  }
+}

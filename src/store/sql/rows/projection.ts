@@ -1,0 +1,57 @@
+/**
+ * All derived rows. P1 They are written in the commit's transaction. P2 They are a pure function of the events, in
+ * order, so a rebuild from zero gives the same rows.
+ */
+import type { Recorded } from '../../port/events.ts';
+import type { Projection, RowWrite } from '../../port/rows.ts';
+import { projectAssistant } from './assistants.ts';
+import { projectCron } from './crons.ts';
+import { projectDelivery } from './deliveries.ts';
+import { projectItem } from './items.ts';
+import { metadataColumns, rememberMetadataColumns } from './metadata-pairs.ts';
+import { DDL, SEALED, TABLES, VERSION } from './tables.ts';
+import { INDEX_FILL } from './thread-index.ts';
+import { projectThread } from './threads.ts';
+
+export const projection: Projection = {
+  version: VERSION,
+  tables: TABLES,
+  ddl: DDL,
+  sealed: SEALED,
+  fill: INDEX_FILL,
+  project: (event) => project(event, metadataColumns),
+  projectMany() {
+    const columns = rememberMetadataColumns();
+    return (event) => project(event, columns);
+  },
+};
+
+function project(event: Recorded, columns: typeof metadataColumns): readonly RowWrite[] {
+  switch (event.type) {
+    case 'AssistantCreated':
+    case 'AssistantUpdated':
+    case 'AssistantVersionSet':
+    case 'AssistantDeleted':
+      return projectAssistant(event);
+    case 'WebhookOwed':
+    case 'WebhookDelivered':
+    case 'WebhookAttemptFailed':
+    case 'WebhookRedeliveryRequested':
+    case 'WebhookBodyErased':
+    case 'WebhookOrphaned':
+    case 'WebhookForgotten':
+      return projectDelivery(event);
+    case 'ItemPut':
+    case 'ItemRefreshed':
+    case 'ItemDeleted':
+      return projectItem(event);
+    case 'CronCreated':
+    case 'CronUpdated':
+    case 'CronFired':
+    case 'CronSlotPassed':
+    case 'CronDeleted':
+      return projectCron(event);
+    default:
+      return projectThread(event satisfies Recorded, columns);
+  }
+}

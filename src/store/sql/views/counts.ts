@@ -1,0 +1,49 @@
+/** How much there is, for those who watch the server. Counted on the reader thread: no index bounds it. */
+import type { RowReader } from '../../port/rows.ts';
+
+export interface Counts {
+  readonly runs: Readonly<Record<string, number>>;
+  /** Runs that could start now. */
+  readonly queued: number;
+  readonly deliveries: Readonly<Record<string, number>>;
+  /** Creation times of pending runs; null without any. */
+  readonly pending: {
+    readonly oldest: number | null;
+    readonly median: number | null;
+    /** The oldest on a thread without a running run. */
+    readonly oldestUnblocked: number | null;
+  };
+}
+
+const PENDING = `
+  WITH pending AS (
+    SELECT created_at, thread_id, row_number() OVER (ORDER BY created_at) AS place, count(*) OVER () AS n
+    FROM runs WHERE status = 'pending'
+  )
+  SELECT min(created_at) AS oldest,
+    avg(created_at) FILTER (WHERE place IN ((n + 1) / 2, (n + 2) / 2)) AS median,
+    min(created_at) FILTER (WHERE NOT EXISTS (
+      SELECT 1 FROM runs AS others WHERE others.thread_id = pending.thread_id AND others.status = 'running'
+    )) AS oldest_unblocked
+  FROM pending`;
+
+/** Rejects with `SearchRefused`. */
+export async function countAll(rows: RowReader, now: number): Promise<Counts> {
+  const grouped = async (sql: string): Promise<Record<string, number>> =>
+    Object.fromEntries(
+      (await rows.search<{ status: string; n: number }>(sql)).map(({ status, n }) => [status, n]),
+    );
+  const runs = await grouped('SELECT status, count(*) AS n FROM runs GROUP BY status');
+  const deliveries = await grouped('SELECT status, count(*) AS n FROM deliveries GROUP BY status');
+  const [due] = await rows.search<{ n: number }>(
+    "SELECT count(*) AS n FROM runs WHERE status = 'pending' AND not_before <= @now",
+    { now },
+  );
+  const [pending] = await rows.search<{
+    oldest: number | null;
+    median: number | null;
+    oldest_unblocked: number | null;
+  }>(PENDING);
+  const { oldest, median, oldest_unblocked: oldestUnblocked } = pending!;
+  return { runs, deliveries, queued: due?.n ?? 0, pending: { oldest, median, oldestUnblocked } };
+}

@@ -1,0 +1,103 @@
+/** A run as it is read: its row, and what it was created with, which the fact itself still says. */
+import type { JsonObject } from '../../../kernel/json.ts';
+import { DamagedRow, fromStored } from '../../../kernel/stored-json.ts';
+import { readData } from '../../port/events.ts';
+import type { Cell } from '../../port/rows.ts';
+import type { MultitaskStrategy, Outcome, RunKwargs } from '../../../thread/events.ts';
+import type { RunStatus } from '../../../thread/run-end.ts';
+
+export interface RunRecord {
+  readonly runId: string;
+  readonly threadId: string;
+  readonly assistantId: string;
+  readonly graphId: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly status: RunStatus;
+  readonly metadata: JsonObject;
+  readonly kwargs: RunKwargs;
+  readonly strategy: MultitaskStrategy;
+  readonly attempt: number;
+  readonly leaseId: string | null;
+  readonly outcome: Outcome | null;
+  /** Why it was told to stop, as soon as it was. */
+  readonly cancelReason: string | null;
+  /** The thread's head checkpoint when the run ended. */
+  readonly head: string | null;
+  /**
+   * Its ordinal among the runs of its thread: the version of the fact that started it first, or that ended it before it
+   * could start. Runs of a thread execute one at a time (X1), so it is the order of everything they did.
+   */
+  readonly ordinal: number | null;
+}
+
+export interface RunRow {
+  [column: string]: Cell;
+  run_id: string;
+  thread_id: string;
+  assistant_id: string;
+  graph_id: string;
+  created_at: number;
+  updated_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  status: string;
+  metadata: string;
+  created: string | null;
+  created_schema: number | null;
+  strategy: string;
+  attempt: number;
+  lease_id: string | null;
+  outcome: string | null;
+  cancel_reason: string | null;
+  head: string | null;
+  turn: number | null;
+}
+
+/** A column of the fact that made the row of `runs` at hand, or an expression over its columns. */
+export const ofFact = (expression: string): string =>
+  `(SELECT ${expression} FROM events WHERE events.position = runs.position)`;
+
+/**
+ * Columns of `runs` that `kwargsOf` needs. What a run was created with may be long, and its row is written again with
+ * each step of the run, so the row does not repeat it.
+ */
+export const CREATED = `${ofFact('data')} AS created, ${ofFact('schema')} AS created_schema`;
+/** Columns of `runs` that `toRecord` needs. */
+export const RUN = `runs.*, ${CREATED}`;
+
+export type Created = Pick<RunRow, 'run_id' | 'created' | 'created_schema'>;
+
+const FACT = 'fact that made run';
+
+/** Throws `DamagedRow` when the fact is not there or no JSON object. */
+export function kwargsOf({ run_id: runId, created, created_schema: schema }: Created): RunKwargs {
+  const data = created === null ? null : fromStored(created, FACT, runId);
+  if (schema === null || typeof data !== 'object' || data === null) throw new DamagedRow(FACT, runId);
+  return readData('RunCreated', schema, data)['kwargs'] as unknown as RunKwargs;
+}
+
+export function toRecord(row: RunRow): RunRecord {
+  return {
+    runId: row.run_id,
+    threadId: row.thread_id,
+    assistantId: row.assistant_id,
+    graphId: row.graph_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    status: row.status as RunStatus,
+    metadata: fromStored(row.metadata, 'metadata of run', row.run_id) as JsonObject,
+    kwargs: kwargsOf(row),
+    strategy: row.strategy as MultitaskStrategy,
+    attempt: row.attempt,
+    leaseId: row.lease_id,
+    outcome: row.outcome === null ? null : (fromStored(row.outcome, 'outcome of run', row.run_id) as Outcome),
+    cancelReason: row.cancel_reason,
+    head: row.head,
+    ordinal: row.turn,
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Copies a log into one file, beside a running server too. All pages are read in one transaction: what a server commits
+ * meanwhile neither shows nor makes the copy begin again.
+ */
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { OnProgress } from '../../../kernel/progress.ts';
+import { startTurn } from '../../../kernel/turn.ts';
+import { makePrivate, syncFolder, toWriteFailure } from '../../port/disk.ts';
+import { seal } from './backup-file.ts';
+import { CONTENT_TABLES, findBadRow } from '../payloads/checksums.ts';
+import { openConnection } from '../connection.ts';
+import { headPosition } from '../event-store.ts';
+import { LOG_FILE } from '../log.ts';
+import { assertSchema } from '../schema.ts';
+import { createRowReader } from '../row-store.ts';
+import { createStatements, type Prepare } from '../statements.ts';
+
+export interface BackedUp {
+  readonly file: string;
+  /** The last position that the backup has. */
+  readonly position: number;
+  /** Size of the file. */
+  readonly bytes: number;
+}
+
+export interface BackupOptions {
+  /** Replaces a file that is there already. */
+  readonly force: boolean;
+  readonly onProgress: OnProgress;
+}
+
+/** Pages of one step, 8 MiB: the process answers signals and shows progress in between. */
+const STEP_PAGES = 2_048;
+
+/**
+ * Throws when there is no log, and when the file is there already; `DiskFailed` when the disk does not take the file. A file
+ * that it cannot finish it removes.
+ */
+export async function backUp(dir: string, file: string, options: BackupOptions): Promise<BackedUp> {
+  if (!options.force && existsSync(file))
+    throw new Error(`${file} exists; name another file, or replace it with --force`);
+  const log = join(dir, LOG_FILE);
+  if (!existsSync(log)) throw new Error(`${log} does not exist`);
+  const partial = `${file}.part-${process.pid}`;
+  const db = openConnection(log, { readonly: true });
+  try {
+    assertSchema(db);
+    db.exec('BEGIN');
+    const prepare = createStatements(db);
+    const position = headPosition(prepare);
+    await assertContent(prepare, options.onProgress);
+    makePrivate(partial);
+    await db.backup(partial, {
+      progress({ totalPages, remainingPages }) {
+        const [done, total] = [totalPages - remainingPages, totalPages];
+        options.onProgress({ phase: 'copying pages', done, total, unit: 'pages' });
+        return STEP_PAGES;
+      },
+    });
+    const { bytes } = seal(partial, options.onProgress);
+    renameSync(partial, file);
+    syncFolder(dirname(file));
+    return { file, position, bytes };
+  } catch (error) {
+    throw toWriteFailure(file, error);
+  } finally {
+    db.close();
+    for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${rest}`, { force: true });
+  }
+}
+
+/** A copy of damaged content would replace a good one. */
+async function assertContent(prepare: Prepare, onProgress: OnProgress): Promise<void> {
+  const rows = createRowReader(prepare);
+  const turn = startTurn();
+  for (const [done, table] of CONTENT_TABLES.entries()) {
+    onProgress({ phase: 'checking content', done, total: CONTENT_TABLES.length, unit: 'tables' });
+    const finding = findBadRow(rows, table);
+    if (finding !== undefined) throw new Error(`nothing was written: ${finding.problem}`);
+    await turn();
+  }
+}

@@ -1,0 +1,96 @@
+/** Opens the log read-only, beside a running server too (R1), in one transaction: each question sees the same moment. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DiskFailed, toOpenFailure } from '../port/disk.ts';
+import { PLAIN, type Coder } from '../sql/coder.ts';
+import type { History, StoredSnapshot } from '../port/past.ts';
+import type { Projection, SqlFunctions } from '../port/rows.ts';
+import { openConnection, type Connection } from './connection.ts';
+import { findBadChecksum } from './payloads/checksums.ts';
+import { headPosition, readAll, readStream } from './event-store.ts';
+import { endsBefore, readMark } from './files/high-water-mark.ts';
+import { openCoder, type EncryptionKeys } from './keyring.ts';
+import { LOG_FILE } from './log.ts';
+import { createPastViews } from './past-views.ts';
+import { findBadPayload } from './payloads/payload-checks.ts';
+import { createPayloadReader } from './payloads/payload-store.ts';
+import { findDifference } from './row-comparison.ts';
+import { createRowReader, createRowWriter } from './row-store.ts';
+import { assertSchema, EVENTS } from './schema.ts';
+import { createStatements } from './statements.ts';
+
+/** Throws when the directory holds no log of this program. */
+export function openHistory(
+  dir: string,
+  projection: Projection,
+  functions: SqlFunctions,
+  keys: EncryptionKeys = [],
+): History {
+  const file = join(dir, LOG_FILE);
+  if (!existsSync(file)) throw new Error(`${file} does not exist`);
+  let db: Connection | undefined;
+  try {
+    db = openConnection(file, { readonly: true, functions });
+    assertSchema(db);
+    const coder = openCoder(db, keys, functions);
+    // Read before the transaction begins, which sees at least as much.
+    const marked = readMark(file);
+    db.exec('BEGIN');
+    return viewHistory(db, projection, functions, { coder, marked });
+  } catch (error) {
+    db?.close();
+    const failure = toOpenFailure(dir, error);
+    // Nothing is to be written here.
+    if (!(failure instanceof DiskFailed)) throw failure;
+    throw new Error(`the log in ${dir} cannot be read: ${String(failure.cause)}`, { cause: error });
+  }
+}
+
+/** The history that a connection sees, which is its own from now on; without a transaction it moves with the log. */
+export function viewHistory(
+  db: Connection,
+  projection: Projection,
+  functions: SqlFunctions,
+  { coder = PLAIN, marked = 0 }: { readonly coder?: Coder; readonly marked?: number | undefined } = {},
+): History {
+  const prepare = createStatements(db, coder);
+
+  const rows = createRowReader(prepare);
+  return {
+    readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
+    readAll: (after, limit) => readAll(prepare, after, limit),
+    snapshots: () =>
+      (prepare('SELECT stream, version, state FROM snapshots ORDER BY stream').all() as StoredSnapshot[]).map(
+        (row) => ({ ...row, state: coder.open(row.state) }),
+      ),
+    payloads: createPayloadReader(prepare, rows.search),
+    views: createPastViews(prepare, rows),
+    rows,
+    rowsOf(writes) {
+      const memory = openConnection(':memory:', { functions });
+      // Rows say where their fact is.
+      memory.exec(EVENTS + projection.ddl);
+      const into = createStatements(memory);
+      const writeRow = createRowWriter(into);
+      for (const write of writes) writeRow(write);
+      return { rows: createRowReader(into), close: () => memory.close() };
+    },
+    firstDifference(onEvent = () => true) {
+      const memory = openConnection(':memory:', { functions });
+      try {
+        return findDifference(prepare, memory, projection, onEvent);
+      } finally {
+        memory.close();
+      }
+    },
+    eventCount: () => prepare('SELECT count(*) FROM events').pluck().get() as number,
+    damage() {
+      const found = db.pragma('integrity_check(1)', { simple: true }) as string;
+      if (found !== 'ok') return found;
+      const head = headPosition(prepare);
+      return head < marked ? endsBefore(db.name, head, marked) : undefined;
+    },
+    payloadFinding: () => findBadPayload(rows) ?? findBadChecksum(rows),
+    close: () => db.close(),
+  };
+}

@@ -1,0 +1,157 @@
+/** The event log in one SQLite file. See port/log.ts for what it keeps. */
+import { join } from 'node:path';
+import { systemClock, type Clock } from '../../kernel/clock.ts';
+import { findExposure, isDiskFull, makeFolder, makePrivate, toOpenFailure } from '../port/disk.ts';
+import type { EventLog, Notice } from '../port/log.ts';
+import type { Projection, SqlFunctions } from '../port/rows.ts';
+import { openConnection, type Connection } from './connection.ts';
+import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
+import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
+import { openCoder, type EncryptionKeys } from './keyring.ts';
+import { lockDirectory } from './files/lock.ts';
+import { createFrameTail } from './payloads/frame-tail.ts';
+import { createHeldValues } from './payloads/held-values.ts';
+import { createPayloadReader, createPayloadWriter } from './payloads/payload-store.ts';
+import { prepareRows } from './rebuild.ts';
+import { createReader } from './reader.ts';
+import { giveUpReserve, openRoom } from './files/room.ts';
+import { createRowReader } from './row-store.ts';
+import { prepareSchema } from './schema.ts';
+import { createShredder, isLeftBehind } from './files/shredder.ts';
+import { createStatements } from './statements.ts';
+import { createWriter } from './writer.ts';
+
+export const LOG_FILE = 'log.db';
+
+export interface SqliteLogOptions {
+  /** The data directory; created when missing, locked until `close`. */
+  readonly dir: string;
+  readonly projection: Projection;
+  readonly functions: SqlFunctions;
+  /** Address of a module that exports them as `sqlFunctions`, for the reader thread; without it there is none. */
+  readonly functionsModule?: string;
+  /** Content is sealed under the first one and read under all. */
+  readonly keys?: EncryptionKeys;
+  readonly clock: Clock;
+  /** Hears what listeners throw; a bad listener cannot hurt the writer. */
+  readonly onFault: (error: unknown) => void;
+  /** Hears what somebody should know who keeps the machine. */
+  readonly onWarning?: (text: string) => void;
+}
+
+/**
+ * Opens or creates the log of a directory. Throws `DataDirectoryBusy` when another process has it, `LogIncomplete` when a
+ * part of it is missing, and `DiskFailed` when nothing can be written there.
+ */
+export function openSqliteLog(options: SqliteLogOptions): EventLog {
+  const { dir } = options;
+  try {
+    return open(options);
+  } catch (error) {
+    if (!isDiskFull(error) || !giveUpReserve(join(dir, LOG_FILE))) throw toOpenFailure(dir, error);
+  }
+  try {
+    return open(options);
+  } catch (error) {
+    throw toOpenFailure(dir, error);
+  }
+}
+
+function open(options: SqliteLogOptions): EventLog {
+  const { dir, projection, functions, functionsModule, keys = [], clock, onFault } = options;
+  makeFolder(dir);
+  const exposure = findExposure(dir);
+  if (exposure !== undefined) options.onWarning?.(exposure);
+  const unlock = lockDirectory(dir);
+  let opened: Connection | undefined;
+  try {
+    const file = join(dir, LOG_FILE);
+    assertComplete(file);
+    // SQLite gives the files beside it the same mode.
+    makePrivate(file);
+    const leftBehind = isLeftBehind(file);
+    const db = (opened = openConnection(file, { functions }));
+    prepareSchema(db);
+    const prepare = createStatements(db, openCoder(db, keys, functions));
+    prepareRows(db, prepare, projection);
+
+    const committed = new Set<(notice: Notice) => void>();
+    const poisoned = new Set<(cause: string) => void>();
+    const tell = <T>(listeners: Set<(value: T) => void>, value: T): void => {
+      for (const listener of [...listeners])
+        try {
+          listener(value);
+        } catch (error) {
+          onFault(error);
+        }
+    };
+    // How long a thread of the machine may take is the machine's time, whatever moment the log is told that it is.
+    const reader =
+      functionsModule === undefined
+        ? undefined
+        : createReader({ file, functionsModule, keys, clock: systemClock() });
+    const shredder = createShredder({
+      db,
+      later: clock.after,
+      now: clock.monotonic,
+      between: reader?.between,
+      leftBehind,
+      onFault,
+    });
+    const mark = openHeadMark(file);
+    mark.note(headPosition(prepare));
+    const tail = createFrameTail(prepare);
+    const held = createHeldValues();
+    // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
+    db.pragma('busy_timeout = 0');
+    const writer = createWriter({
+      db,
+      prepare,
+      payloads: createPayloadWriter(prepare, tail),
+      projection,
+      now: clock.now,
+      room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
+      committed(batches, head) {
+        if (head !== undefined) mark.note(head);
+        shredder.note(batches);
+        if (batches.some(({ payloads = [] }) => payloads.some(({ kind }) => kind === 'purge-thread')))
+          held.forget();
+      },
+      announce: (notice) => tell(committed, notice),
+      poisoned: (cause) => tell(poisoned, cause),
+      onFault,
+    });
+
+    const rows = createRowReader(prepare, reader?.search);
+    return {
+      commit: writer.commit,
+      readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
+      readAll: async (after, limit) => readAll(prepare, after, limit),
+      loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
+      onCommitted: (listener) => subscribe(committed, listener),
+      onPoisoned: (listener) => subscribe(poisoned, listener),
+      payloads: createPayloadReader(prepare, rows.search, tail.rowsOf, held),
+      rows,
+      async close() {
+        await writer.drain();
+        writer.stop();
+        // Before the connection: the last one to close writes the log back and removes it.
+        await reader?.close();
+        const afterwards = shredder.close();
+        mark.remove();
+        db.close();
+        afterwards();
+        unlock();
+      },
+    };
+  } catch (error) {
+    opened?.close();
+    unlock();
+    throw error;
+  }
+}
+
+function subscribe<T>(listeners: Set<T>, listener: T): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
