@@ -6,19 +6,19 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 840,
+  src: 1177,
   'src/actors': 1748,
   'src/archive': 1751,
   'src/assistant': 174,
   'src/auth': 813,
-  'src/cli': 2108,
-  'src/config': 1195,
+  'src/cli': 2189,
+  'src/config': 1197,
   'src/cron': 335,
   'src/delivery': 341,
   'src/effects': 2458,
   'src/examples': 239,
   'src/graphs': 9180,
-  'src/http': 10257,
+  'src/http': 10299,
   'src/item': 304,
   'src/kernel': 1716,
   'src/observe': 418,
@@ -30,12 +30,12 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/store/sqlite': 5704,
   'src/streams': 935,
   'src/thread': 1492,
-  'src/wiring': 291,
-  'src/worker': 732,
-  'src/workers': 2245,
+  'src/wiring': 292,
+  'src/worker': 734,
+  'src/workers': 2246,
   'src/ws': 620,
-  scripts: 2077,
-  test: 71640,
+  scripts: 2078,
+  test: 71698,
 };
 
 const MAX_UNUSED_LINES = 100;

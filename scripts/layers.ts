@@ -82,7 +82,8 @@ const ARROWS: Record<string, readonly string[]> = {
     ...[
       'logger.ts',
       'serve.ts',
-      'dev.ts',
+      'dev/dev.ts',
+      'dev/pins.ts',
       'running-server.ts',
       'check-project.ts',
       'workers/recorded-graphs.ts',
@@ -100,7 +101,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'check-project.ts': ['config', 'kernel', 'workers', 'load-project.ts'],
   'serve.ts': ['*'],
   'running-server.ts': ['*'],
-  'dev.ts': ['*'],
+  dev: ['*'],
   'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
   wiring: ['*'],

@@ -4,6 +4,7 @@ import type { Threads } from './actors/threads.ts';
 import type { Graphs, OpenGraphsOptions } from './workers/open-graphs.ts';
 import type { createApp } from './http/app.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { JsonObject } from './kernel/json.ts';
 import type { EventLog } from './store/port/log.ts';
 import type { OnEntry } from './observe/entry.ts';
 
@@ -32,6 +33,8 @@ export interface ServeOptions {
   readonly onPoisoned: (cause: string) => void;
   /** Known configuration problems. The start fails with them after all other checks, so all are reported together. */
   readonly problems?: readonly string[];
+  /** Verdicts of `dev` on saves, the newest first. */
+  readonly verdicts?: () => readonly JsonObject[];
   /** Replaces `openGraphs`, for reloadable graphs. */
   readonly openGraphs?: (options: OpenGraphsOptions) => Promise<Graphs>;
 }

@@ -5,6 +5,7 @@ import { addBackup } from './backup.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { addDiff } from './diff.ts';
+import { addPin } from './pin.ts';
 import { addDoctor } from './doctor.ts';
 import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
@@ -31,7 +32,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 /** Commands in the order of the help. */
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
-  ['Look into the log:', [addReplay, addDiff]],
+  ['Look into the log:', [addReplay, addDiff, addPin]],
   ['Carry a thread:', [addExport, addImport, addOpen]],
   ['Keep the log:', [addBackup, addRestore, addVerify, addRekey]],
 ];

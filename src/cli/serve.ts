@@ -45,7 +45,7 @@ export const addServe = (program: Command, host: Host, finish: Finish): Command 
 export async function serve(
   options: ServerOptions,
   host: Host,
-  { isWatching }: { readonly isWatching: boolean },
+  { isWatching, isTrying = false }: { readonly isWatching: boolean; readonly isTrying?: boolean },
 ): Promise<void> {
   const given = { env: { ...host.env }, cwd: host.cwd };
   const { config, problems: found } = readConfig(options, given.env, given.cwd);
@@ -59,7 +59,7 @@ export async function serve(
   outliveFaults(logger);
   // Imported dynamically, because the process of `replay` must not load effects (R1).
   const { startServer } = await import('../serve.ts');
-  const { serveWatching } = await import('../dev.ts');
+  const { serveWatching } = await import('../dev/dev.ts');
   const clock = systemClock();
   const exit = openServerExit(host, logger, clock);
   const serving = { ...listenersOf(config, logger, exit), problems };
@@ -68,6 +68,7 @@ export async function serve(
         load: () => loadConfig(options, given.env, given.cwd),
         serve: serving,
         say: host.print,
+        isTrying,
       })
     : startServer(config, serving);
   exit.onSignals(starting);
@@ -76,9 +77,17 @@ export async function serve(
   publishAddress(host.env, server.url);
   tendIdleMemory({ clock });
   announce(host, config, server);
+  if ('isRecording' in server) host.print(`Recording     ${recordingText(server.isRecording, isTrying)}`);
   if (isWatching)
     host.print(`Watching      ${dirname(config.configFile)}: a saved file is taken over; Ctrl+C stops`);
 }
+
+const recordingText = (isRecording: boolean, isTrying: boolean): string =>
+  !isRecording
+    ? 'off: saves are not tried against earlier runs'
+    : isTrying
+      ? 'on: each save is tried against the last run of its graphs (--no-rerun turns that off)'
+      : 'on';
 
 export function openLogger(config: Config, isWatching: boolean): Logger {
   const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;

@@ -93,7 +93,7 @@ const recordingBlock = z.object({
   env: list(text('name'), 'names').default([]),
 }, RECORDING);
 const recordingOrFlag = withForm(
-  z.union([z.boolean(), recordingBlock], RECORDING).default(false),
+  z.union([z.boolean(), recordingBlock], RECORDING).optional(),
   '`true`, `false` or `{enabled, max_bytes, env}`',
 );
 
@@ -102,11 +102,13 @@ export const recording = group({
   given: setting(
     'recording', recordingOrFlag,
     'Keeps what models and tools answered, so that runs can be executed again offline. `max_bytes`: compressed bytes of one run. `env`: environment variables whose values are kept; of others only names are, except `TZ`, `LANG` and plain URLs. `recording` in the `config` of an assistant or run wins.',
+    '`false`; `true` in `dev`',
   ),
   isOn: setting('PLATFORM_RECORDING', flag().optional(), 'Records all runs, or none, whatever the file says.', '`recording`'),
 }).transform(({ given, isOn }) => {
-  const block = typeof given === 'boolean' ? recordingBlock.parse({ enabled: given }) : given;
-  return { byDefault: isOn ?? block.enabled, maxBytes: block.max_bytes, env: block.env };
+  const block = typeof given === 'object' ? given : recordingBlock.parse({ enabled: given ?? false });
+  const byDefault = isOn ?? (given === undefined ? undefined : block.enabled);
+  return { byDefault, maxBytes: block.max_bytes, env: block.env };
 });
 
 const STRATEGIES = { delete: 'delete', keep_latest: 'keep-latest' } as const;

@@ -7,8 +7,8 @@ import { unpackPart } from '../recording/unpack.ts';
 import type { RunRecord } from '../store/sql/views/run-queries.ts';
 
 export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
-  /** Whether runs are recorded whose config does not say. */
-  readonly byDefault: boolean;
+  /** Whether runs are recorded whose config does not say; undefined where the deployment does not say either. */
+  readonly byDefault: boolean | undefined;
 }
 
 /** `recording` in the config of the run, or of its assistant, overrides the deployment's setting. */

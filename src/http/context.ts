@@ -78,6 +78,8 @@ export interface ServerContext {
   readonly inherit: HeaderFilter;
   /** Time to live of threads that are created without one. */
   readonly defaultTtl?: Ttl | undefined;
+  /** What `dev` found when it tried saves against earlier runs, the newest first. */
+  readonly verdicts: () => readonly JsonObject[];
   /** Enables the route that deletes all data, for requests from this machine. */
   readonly allowTruncate: boolean;
   /** Refuses all that changes or runs something. */

@@ -73,6 +73,7 @@ export function createContext(
       openSource: (threadId) => storeAt(config.dataDir, config.encryptionKeys).openSource(threadId),
       libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
     }),
+    verdicts: options.verdicts ?? (() => []),
     isReadOnly: config.isReadOnly ?? false,
     reexecutions: openReexecutions(config, stopping),
     allowTruncate: config.allowTruncate,

@@ -46,7 +46,9 @@ function welcome({ graphs, base, token, isDevelopment }: Welcome): void {
       labelLines(stream, () => attribution.current()?.label);
   onBase = publishServerFetch(token);
   if (base !== '') onBase(base);
-  listenForFiles((path) => connection.send(TYPE.file, 0, { path }));
+  listenForFiles((path, importer) =>
+    connection.send(TYPE.file, 0, { path, ...(importer !== undefined && { importer }) }),
+  );
   host = createWorkerHost({ connection, graphs, attribution, clock });
 }
 

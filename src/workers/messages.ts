@@ -16,7 +16,7 @@ export const TYPE = {
   loaded: 4,
   /** S. `{url}`: the server listens at this address. */
   base: 5,
-  /** W. `{path}`: the worker loaded this project file. */
+  /** W. `{path, importer?}`: the worker loaded this project file, or resolved an import of it. */
   file: 6,
   /** W. `{change}`: 1 when code goes on after its run has ended, -1 when that code ends. */
   overrun: 9,

@@ -1,4 +1,5 @@
 /** Opens a project's graphs, in graph workers or in the server's process. */
+import type { OnFile } from '../graphs/modules/loaded-files.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
@@ -23,8 +24,7 @@ export interface OpenGraphsOptions {
   readonly schemaTimeoutMs: number;
   /** Cache of the type analysis of source files. */
   readonly schemaCache: SourceCache;
-  /** Called with the path of each project file that a graph worker loads. */
-  readonly onFile?: (path: string) => void;
+  readonly onFile?: OnFile;
   readonly onFault: (error: unknown, context: string) => void;
   readonly onEntry?: GraphPoolOptions['onEntry'] | undefined;
   /** Aborts when the graphs are not awaited any more: their workers end. */
@@ -48,9 +48,9 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
   const readSource = analysis.read.bind(analysis);
   if (workers !== undefined) {
     const files = new Set<string>();
-    const onFile = (path: string): void => {
+    const onFile: OnFile = (path, importer) => {
       files.add(path);
-      options.onFile?.(path);
+      options.onFile?.(path, importer);
     };
     const pool = serveKept(
       await openGraphPool({

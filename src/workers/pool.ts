@@ -2,6 +2,7 @@
  * Implements the graph port with graph workers. X4 No graph code runs in the server's process. X6 A run that may have
  * killed its worker is retried alone in a worker, where the cause is certain and other runs are safe.
  */
+import type { OnFile } from '../graphs/modules/loaded-files.ts';
 import type { GraphProblem, GraphSpec } from '../graphs/loader.ts';
 import {
   GraphFailed,
@@ -41,8 +42,7 @@ export interface GraphPoolOptions {
   /** Identifies this server's graph workers in HTTP requests to it. */
   readonly token: string;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
-  /** Called with the path of each project file that a worker loads. */
-  readonly onFile?: (path: string) => void;
+  readonly onFile?: OnFile;
   readonly onFault: (error: unknown, context: string) => void;
   /** Called when a worker ends because it had nothing to do. */
   readonly onEntry?: (entry: { level: 'info'; message: string; members: { reason: string } }) => void;

@@ -2,6 +2,7 @@
  * The server's handle of one graph worker. X2 Messages of a run are ignored after the server has closed its stream.
  * X3 Each run of a worker ends with the worker at the latest; a run that has not begun is given back to the pool.
  */
+import type { OnFile } from '../graphs/modules/loaded-files.ts';
 import type { Clock } from '../kernel/clock.ts';
 import {
   GraphsUnavailable,
@@ -29,8 +30,8 @@ export interface WorkerOptions {
   readonly memoryMb: number;
   readonly clock: Clock;
   readonly readSource: (file: string, exportName: string) => Promise<SourceReport | undefined>;
-  /** Called with the path of each project file that the worker loads. */
-  readonly onFile: (path: string) => void;
+  /** Called with each project file that the worker loads, and with each one that imports it. */
+  readonly onFile: OnFile;
   readonly onUncaught: (error: Error, context: string) => void;
   /** Called with each run that may have killed the worker; such a run is retried alone in a worker. */
   readonly onSuspect: (runId: string) => void;
@@ -167,7 +168,7 @@ export function openWorker(options: WorkerOptions): GraphWorker {
       case TYPE.loaded:
         return loading.loaded(head);
       case TYPE.file:
-        return options.onFile(head.path);
+        return options.onFile(head.path, head.importer);
       case TYPE.overrun:
         return countOverrun(head.change);
       case TYPE.uncaught:

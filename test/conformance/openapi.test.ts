@@ -213,6 +213,7 @@ test('given replies of all resources, when they are held against their schemas, 
     const run = last[0].run_id;
     await assertDescribed(s, 'GET /runs/{run_id}/join', `/runs/${run}/join`);
     await assertDescribed(s, 'GET /runs/diff', `/runs/diff?a=${run}&b=${run}`);
+    await assertDescribed(s, 'GET /server/verdicts', '/server/verdicts');
     await assertDescribed(s, `DELETE ${at}/runs/{run_id}`, `${url}/runs/${run}`);
     await assertDescribed(s, `POST ${at}/commands`, `${url}/commands`, { id: 1, method: 'state.get' });
     await assertDescribed(s, 'POST /threads/prune', '/threads/prune', { thread_ids: [MISSING] });

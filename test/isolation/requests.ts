@@ -222,6 +222,7 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'GET /threads/{thread_id}/runs/{run_id}': () => NOTHING,
   'DELETE /threads/{thread_id}/runs/{run_id}': () => NOTHING,
   'GET /threads/{thread_id}/runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],
+  'GET /server/verdicts': () => [['']],
   'GET /runs/diff': (it) => [[`?a=${it.run}&b=${it.running}`], [`?a=${it.run}&b=${it.run}`]],
   'POST /threads/{thread_id}/runs/{run_id}/replay': () => [['', {}]],
   'GET /runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],

@@ -15,7 +15,7 @@ import { PRODUCT } from '../../kernel/product.ts';
 import { defineDecoratorHelpers } from './decorators.ts';
 import { isTypeScript } from './extensions.ts';
 import { hasModuleSyntax } from './format.ts';
-import { noteFile } from './loaded-files.ts';
+import { noteFile, noteImport } from './loaded-files.ts';
 import { POOLED, withoutPool } from './pools.ts';
 import { resolveUserModule } from './resolve.ts';
 import { forgetProjectSettings } from './settings.ts';
@@ -39,6 +39,8 @@ export const specifierFrom = (parent: URL, specifier: string): string =>
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
   const found = resolveUrl(specifier, context, next);
+  const { parentURL = '' } = context;
+  if (isUserFile(parentURL) && isUserFile(found.url)) noteImport(toFile(found.url), toFile(parentURL));
   if (generation === 0 || context.conditions.includes('require') || !isUserFile(found.url)) return found;
   const mark = `${PRODUCT}=${generation}`;
   return { ...found, url: `${found.url}${found.url.includes('?') ? '&' : '?'}${mark}` };
@@ -72,7 +74,7 @@ const resolveUrl: ResolveHookSync = (specifier, context, next) => {
 const load: LoadHookSync = (url, context, next) => {
   if (!isUserFile(url)) return loadOther(url, next(url, context));
   const isImport = !context.conditions.includes('require');
-  const file = fileURLToPath(withoutQuery(url));
+  const file = toFile(url);
   noteFile(file);
   if (file.endsWith('.json')) {
     // Node requires `type: 'json'` for JSON imports; TypeScript compilers do not, so user code omits it.
@@ -114,6 +116,7 @@ function isUserFile(url: string): boolean {
   return !url.includes('/node_modules/') || isTypeScript(withoutQuery(url));
 }
 
+const toFile = (url: string): string => fileURLToPath(withoutQuery(url));
 const withoutQuery = (url: string): string => url.replace(/[?#].*$/, '');
 
 /** Files that Node loads without compilation here. */

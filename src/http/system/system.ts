@@ -1,7 +1,11 @@
 /** Endpoints about the server itself: health, info, metrics, OpenAPI document and its page. */
 import { z } from 'zod';
+import type { Actor } from '../../auth/authenticate.ts';
+import { getRun } from '../../store/sql/views/run-queries.ts';
+import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
+import { id, time } from '../reply-fields.ts';
 import { json, problem, text } from '../openapi/descriptions.ts';
 import { jsonReply, notWell } from '../replies.ts';
 import { toJsonMetrics, toPrometheus } from './metrics.ts';
@@ -35,12 +39,37 @@ const jsonMetrics = z
   })
   .catchall(z.union([z.number(), z.record(z.string(), z.number())]));
 
+const verdict = z
+  .looseObject({
+    ...{ run_id: id, thread_id: id, graph_id: z.string(), at: time, took_ms: z.int() },
+    verdict: z.enum(['equal', 'different', 'untried']),
+    reasons: z.array(z.string()),
+  })
+  .meta({
+    id: 'Verdict',
+    description: 'The report of a re-execution, as `rewound replay --execute --json` prints it.',
+  });
+
 const openapi = z.looseObject({ openapi: z.string() });
 
 const well = {
   200: json(ok, 'The server is up'),
   500: json(problem, 'With `check_db`: the log does not respond'),
 };
+
+/** A2 Of runs on threads that the caller may read. */
+async function readableVerdicts(context: ServerContext, actor: Actor): Promise<Response> {
+  const all = context.verdicts();
+  const search = { status: null, values: {}, metadata: {}, limit: Math.max(1, all.length), offset: 0 };
+  const { filter } = await authorise(context, actor, 'threads:search', search);
+  const shown = await Promise.all(
+    all.map(async (each) => {
+      const [threadId, runId] = [each['thread_id'] as string, each['run_id'] as string];
+      return (await getRun(context.log.rows, runId, { threadId, filter })) === undefined ? [] : [each];
+    }),
+  );
+  return jsonReply(shown.flat());
+}
 
 export const systemEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -60,6 +89,17 @@ export const systemEndpoints: readonly Endpoint[] = [
     query: okQuery,
     replies: well,
     handle: ({ context, query }) => checkHealth(context, query.check_db),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/server/verdicts',
+    tag: 'system',
+    summary: 'List what saves did to earlier runs',
+    description:
+      'Of a server that `dev` started: what became of the last run of a graph, and of pinned runs, when they were executed ' +
+      'again after a save; the newest first, at most 100. Other servers answer an empty list.',
+    replies: { 200: json(z.array(verdict), 'Verdicts') },
+    handle: ({ context, actor }) => readableVerdicts(context, actor),
   }),
   endpoint({
     method: 'get',

@@ -26,7 +26,11 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
   }
   for (const reason of reasons) print(`refused: ${reason}`);
   if (comparison?.divergence !== undefined) printDivergence(comparison.divergence, print);
-  if (result.request !== undefined) printRequest(result.request, print);
+  if (result.request !== undefined) {
+    const [first, ...lines] = requestLines(result.request);
+    print(`different: ${first}`);
+    for (const line of lines) print(`  ${line}`);
+  }
 }
 
 const countsOf = ({ checkpoints, writes, frames }: Comparison, exchanges: number): string =>
@@ -53,23 +57,22 @@ function printDivergence(
 
 const MAX_SHOWN = 2_000;
 
-function shown(value: Json | undefined): string {
+export function shown(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 }
 
-function printRequest({ task, path, recorded, found }: PlacedRequest, print: (line: string) => void): void {
+/** What the code asks for instead of what is recorded: its place, and the lines that differ. */
+export function requestLines({ task, path, recorded, found }: PlacedRequest): string[] {
   const [step, node] = task.split(' ');
-  if (recorded === undefined) {
-    print(`different: node ${node}, step ${step}, makes a request that was not recorded`);
-    print(`  found     ${found.method} ${found.url}`);
-    return;
-  }
-  print(
-    `different: node ${node}, step ${step}, makes another request${path === undefined ? '' : `, ${path}`} (--match url goes on with the recorded answer)`,
-  );
-  for (const line of lineDifference(linesOf(recorded), linesOf(found))) print(`  ${line}`);
+  const place = `node ${node}, step ${step}, makes`;
+  if (recorded === undefined)
+    return [`${place} a request that was not recorded`, `found     ${found.method} ${found.url}`];
+  return [
+    `${place} another request${path === undefined ? '' : `, ${path}`} (--match url goes on with the recorded answer)`,
+    ...lineDifference(linesOf(recorded), linesOf(found)),
+  ];
 }
 
 /** Request line and body, JSON bodies with one member a line. */

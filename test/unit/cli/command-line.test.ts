@@ -6,7 +6,7 @@ import { suite } from '../../support/suite.ts';
 const test = suite('command line');
 
 const COMMANDS = [
-  ...['init', 'dev', 'serve', 'doctor', 'openapi', 'replay', 'diff'],
+  ...['init', 'dev', 'serve', 'doctor', 'openapi', 'replay', 'diff', 'pin'],
   ...['export', 'import', 'open', 'backup', 'restore', 'verify'],
 ];
 

@@ -4,16 +4,20 @@
  * requeued, and clients resume streams by frame id. Load errors are reported and retried at the next file change.
  */
 import { basename, dirname } from 'node:path';
-import { ConfigError, type Config } from './config/config.ts';
-import { watchFiles } from './file-watch.ts';
-import { problemText } from './graphs/loader.ts';
-import { forgetModules } from './graphs/modules/hooks.ts';
-import { listenForFiles } from './graphs/modules/loaded-files.ts';
-import { openReloadingGraphs, type ReloadingGraphs } from './workers/reload.ts';
-import { systemClock } from './kernel/clock.ts';
-import { codeFrame } from './observe/text.ts';
-import type { RunningServer, ServeOptions } from './running-server.ts';
-import { startServer } from './serve.ts';
+import { ConfigError, type Config } from '../config/config.ts';
+import { watchFiles } from '../file-watch.ts';
+import { problemText } from '../graphs/loader.ts';
+import { forgetModules } from '../graphs/modules/hooks.ts';
+import { listenForFiles, type OnFile } from '../graphs/modules/loaded-files.ts';
+import { openReloadingGraphs, type ReloadingGraphs } from '../workers/reload.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { codeFrame } from '../observe/text.ts';
+import type { RunningServer, ServeOptions } from '../running-server.ts';
+import { startServer } from '../serve.ts';
+import { storeAt } from '../open-store.ts';
+import { openImporters } from './importers.ts';
+import { openTrials } from './trials.ts';
+import { toJson } from './verdict.ts';
 
 /** Limits how long a graph that ignores its signal delays a restart. */
 const MAX_RESTART_GRACE_MS = 300;
@@ -26,16 +30,28 @@ export interface WatchingOptions {
   readonly serve: ServeOptions;
   /** Prints changes and problems for the developer. */
   readonly say: (text: string) => void;
+  /** Tries each save against earlier runs. */
+  readonly isTrying: boolean;
 }
 
-export type WatchingServer = Pick<RunningServer, 'url' | 'graphIds' | 'stop'>;
+export interface WatchingServer extends Pick<RunningServer, 'url' | 'graphIds' | 'stop'> {
+  /** Runs are recorded whose config does not say otherwise, so that saves can be tried against them. */
+  readonly isRecording: boolean;
+}
 
 /** Resolves when the project is first served. */
-export async function serveWatching({ load, serve, say }: WatchingOptions): Promise<WatchingServer> {
+export async function serveWatching({
+  load: read,
+  serve,
+  say,
+  isTrying,
+}: WatchingOptions): Promise<WatchingServer> {
   const clock = systemClock();
   const graphFiles = new Set<string>();
   const serverFiles = new Set<string>();
+  const importers = openImporters();
   let server: RunningServer | undefined;
+  let served: Config | undefined;
   let graphs: ReloadingGraphs | undefined;
   let applied: readonly string[] = [];
   let stopped = false;
@@ -59,12 +75,33 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
       .then(() => (stopped ? undefined : work()))
       .catch((error: unknown) => serve.onFault(error, 'taking over a change'));
   }
+  function load(): Config {
+    const config = read();
+    const { byDefault = true } = config.recording;
+    return { ...config, recording: { ...config.recording, byDefault } };
+  }
+
+  const trials = isTrying
+    ? openTrials({
+        ...{ clock, say, onFault: serve.onFault },
+        place() {
+          const { graphs, dataDir, encryptionKeys, workers } = served!;
+          const { openPast } = storeAt(dataDir, encryptionKeys);
+          return { graphs, dataDir, memoryMb: workers.memoryMb, openPast };
+        },
+      })
+    : undefined;
+
   const noteIn = (files: Set<string>) => (file: string) => {
     files.add(file);
     watch.add(file);
   };
   const noteServerFile = noteIn(serverFiles);
-  const noteGraphFile = noteIn(graphFiles);
+  const addGraphFile = noteIn(graphFiles);
+  const noteGraphFile: OnFile = (file, importer) => {
+    addGraphFile(file);
+    importers.note(file, importer);
+  };
 
   const report = (problems: readonly string[]): void => {
     for (const problem of problems) say(problem);
@@ -108,6 +145,7 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
       {
         ...serve,
         onWarning: warn,
+        verdicts: () => trials?.verdicts().map(toJson) ?? [],
         openGraphs: async (options) => {
           graphs = await openReloadingGraphs({ ...options, onFile: noteGraphFile });
           return graphs;
@@ -115,6 +153,8 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
       },
     );
     server = started;
+    served = config;
+    trials?.follow(started.log);
     if (stopped) await started.stop();
     reportBroken();
     onServing();
@@ -143,18 +183,23 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     if (server === undefined || ofServer.length > 0) await restart(namesOf(changed));
     // After a refused restart the old server takes over what changed of the graphs.
     if (server === before && ofServer.length < changed.length)
-      reload(namesOf(changed.filter((file) => !ofServer.includes(file))));
+      reload(changed.filter((file) => !ofServer.includes(file)));
   }
 
   /** Does not wait: the next change abandons a load that takes long. */
-  function reload(names: string): void {
-    say(`${names} changed, reloading …`);
+  function reload(files: readonly string[]): void {
+    say(`${namesOf(files)} changed, reloading …`);
+    trials?.begin(importers.graphsOf(files, served?.graphs ?? []));
     const began = clock.monotonic();
     const reloading = graphs?.reload().then((isDone) => {
       if (!isDone) return;
       const ms = Math.round(clock.monotonic() - began);
       const failed = (graphs?.broken ?? []).map(({ graphId }) => graphId);
-      if (failed.length === 0) return say(`graphs reloaded in ${ms} ms`);
+      if (failed.length === 0) {
+        say(`graphs reloaded in ${ms} ms`);
+        return trials?.tell();
+      }
+      trials?.abandon();
       say(
         `reload failed after ${ms} ms, runs end with the error until a save mends it: ${failed.join(', ')}`,
       );
@@ -193,9 +238,13 @@ export async function serveWatching({ load, serve, say }: WatchingOptions): Prom
     get graphIds() {
       return server?.graphIds ?? [];
     },
+    get isRecording() {
+      return served?.recording.byDefault === true;
+    },
     async stop() {
       stopped = true;
       watch.close();
+      trials?.abandon();
       await chain;
       await server?.stop();
     },
