@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 3830,
   'src/store/port': 818,
-  'src/store/sql': 3303,
+  'src/store/sql': 3144,
   'src/store/sqlite': 5704,
   'src/streams': 935,
   'src/thread': 1492,

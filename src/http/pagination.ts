@@ -1,4 +1,4 @@
-/** `X-Pagination-Total`: all matches. `X-Pagination-Next`: the next offset, absent on the last page. */
+/** `X-Pagination-Total`: all matches, of threads exact up to 10,000. `X-Pagination-Next`: the next offset, absent on the last page. */
 export function paginationHeaders(offset: number, found: number, total: number): Record<string, string> {
   const next = offset + found;
   return {

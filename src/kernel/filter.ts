@@ -59,7 +59,7 @@ function holds(document: JsonObject, condition: Condition): boolean {
     case 'not':
       return !matchesFilter(document, condition.of);
     default:
-      throw unknown(condition);
+      throw unknownCondition(condition);
   }
 }
 
@@ -85,12 +85,12 @@ function holdsFor(found: Json | undefined, condition: KeyCondition): boolean {
       return order !== undefined && ORDERS[condition.op](order);
     }
     default:
-      throw unknown(condition);
+      throw unknownCondition(condition);
   }
 }
 
 /** Thrown, because a condition that merely fails would pass below a `not` (A2). */
-const unknown = (condition: never): TypeError =>
+export const unknownCondition = (condition: never): TypeError =>
   new TypeError(`unknown condition of a filter: ${JSON.stringify(condition)}`);
 
 const isEqual = (found: Json | undefined, wanted: Json): boolean =>

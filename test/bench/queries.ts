@@ -16,7 +16,7 @@ const [threads = 1_000_000, runs = 2_000_000] = process.argv.slice(2, 4).map(Num
 const given = process.argv[4];
 
 /** The bar: milliseconds at the 99th percentile for what an index answers, and for the loop. */
-const P99_MS = 20;
+const P99_MS = 15;
 const BLOCK_MS = 50;
 
 interface Asked {
@@ -55,9 +55,6 @@ const ASKED: readonly Asked[] = [
   search('metadata of 50 threads and status', () => ({ metadata: owner(), status: 'idle' })),
   search('10 ids', () => ({ ids: Array.from({ length: 10 }, () => threadIdOf(random(threads))) })),
   search('page of 100', () => ({ limit: 100 })),
-  count('all', () => ({})),
-  count('status', () => ({ status: 'idle' })),
-  count('metadata of half of all', () => ({ metadata: { plan: 'pro' } })),
   count('metadata of 50 threads and status', () => ({ metadata: owner(), status: 'idle' })),
   { name: 'get a thread', method: 'GET', path: '/threads/:id' },
   { name: 'list the runs of a thread', method: 'GET', path: '/threads/:id/runs' },
@@ -73,6 +70,9 @@ const ASKED: readonly Asked[] = [
   ),
   search('offset of half of all', () => ({ offset: threads / 2 }), true),
   search('by state_updated_at', () => ({ sort_by: 'state_updated_at' }), true),
+  count('all', () => ({}), true),
+  count('status', () => ({ status: 'idle' }), true),
+  count('metadata of half of all', () => ({ metadata: { plan: 'pro' } }), true),
   count('nested metadata', () => ({ metadata: { nested: { region: 'eu' } } }), true),
 ];
 
@@ -147,7 +147,7 @@ async function run(dir: string): Promise<void> {
     console.log(
       `${'milliseconds'.padEnd(52)}${['p50', 'p99', 'longest'].map((name) => name.padStart(9)).join('')}`,
     );
-    for (let i = 0; i < 500; i++) await ask(server.url, ASKED[i % 19]!, i);
+    for (let i = 0; i < 500; i++) await ask(server.url, ASKED[i % 16]!, i);
     await measure(server.url, OK, 300);
     for (const asked of ASKED) await measure(server.url, asked, asked.scans === true ? 5 : 300);
     await measureBlocks(server.url);

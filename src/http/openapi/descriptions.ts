@@ -65,7 +65,7 @@ export const problems = (...statuses: (keyof typeof PROBLEMS)[]): Record<number,
 
 /** Reply headers of search operations. */
 export const PAGE_HEADERS = {
-  'X-Pagination-Total': 'Number of all matches.',
+  'X-Pagination-Total': 'Number of all matches; of threads exact up to 10,000.',
   'X-Pagination-Next': 'Offset of the next page; absent on the last page.',
 } as const;
 

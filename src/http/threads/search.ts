@@ -4,7 +4,7 @@ import type { Actor } from '../../auth/authenticate.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { JsonText, type Sendable } from '../../kernel/json-text.ts';
 import type { EventLog } from '../../store/port/log.ts';
-import { searchThreads, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
+import { countThreads, searchThreads, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -49,23 +49,33 @@ export const threadSearchEndpoints: readonly Endpoint[] = [
     body: threadCount,
     replies: { 200: json(z.int(), 'Number of threads that match') },
     async handle({ context, actor, body }) {
-      const none = { ids: undefined, sort_by: 'thread_id', sort_order: 'asc', limit: 0, offset: 0 } as const;
-      const { total } = await find(context, actor, { ...none, ...body });
-      return jsonReply(total);
+      const { conditions, filter } = await grant(context, actor, {
+        ids: undefined,
+        limit: 0,
+        offset: 0,
+        ...body,
+      });
+      return jsonReply(await countThreads(context.log, conditions, filter));
     },
   }),
 ];
 
 async function search(context: ServerContext, actor: Actor, wanted: ThreadSearchBody): Promise<Response> {
-  const { threads, total } = await find(context, actor, wanted);
-  const headers = paginationHeaders(wanted.offset, threads.length, total);
+  const { conditions, filter } = await grant(context, actor, wanted);
+  const { sort_by: sortBy, sort_order: sortOrder, limit, offset } = wanted;
+  const page = { ...conditions, sortBy, sortOrder, limit, offset };
+  const { threads, total } = await searchThreads(context.log, page, filter);
+  const headers = paginationHeaders(offset, threads.length, total);
   return listReply(threads, (found) => render(context.log, found, wanted), headers);
 }
 
-async function find(
+type Conditions = Pick<ThreadSearchBody, 'ids' | 'metadata' | 'values' | 'status'>;
+
+/** What the handler of `threads:search` lets the caller ask. */
+async function grant(
   context: ServerContext,
   actor: Actor,
-  wanted: Omit<ThreadSearchBody, 'select' | 'extract'>,
+  wanted: Conditions & { readonly limit: number; readonly offset: number },
 ) {
   const granted = await authorise(context, actor, 'threads:search', {
     ...(wanted.ids !== undefined && { ids: wanted.ids }),
@@ -76,20 +86,13 @@ async function find(
     offset: wanted.offset,
   });
   const { ids, metadata, values, status } = grantedSearch(threadConditions, granted);
-  return searchThreads(
-    context.log,
-    {
-      ...(ids !== undefined && { ids }),
-      ...(metadata !== undefined && { metadata }),
-      ...(values !== undefined && { values }),
-      ...(status !== undefined && { status }),
-      sortBy: wanted.sort_by,
-      sortOrder: wanted.sort_order,
-      limit: wanted.limit,
-      offset: wanted.offset,
-    },
-    granted.filter,
-  );
+  const conditions = {
+    ...(ids !== undefined && { ids }),
+    ...(metadata !== undefined && { metadata }),
+    ...(values !== undefined && { values }),
+    ...(status !== undefined && { status }),
+  };
+  return { conditions, filter: granted.filter };
 }
 
 /** Renders a thread; its values are read only if selected or extracted. */

@@ -28,7 +28,7 @@ test('P2 rows of another projection version are rebuilt at the start as they wer
     const [before, triggers] = [rowsOf(lent), triggersOf(lent)];
     lent.behind((db) =>
       db.exec(
-        "UPDATE meta SET value = 'earlier' WHERE key = 'projection'; UPDATE threads SET status = 'idle', metadata = '{}'; DELETE FROM thread_counts; DELETE FROM runs",
+        "UPDATE meta SET value = 'earlier' WHERE key = 'projection'; UPDATE threads SET status = 'idle', metadata = '{}'; DELETE FROM thread_pairs; DELETE FROM runs",
       ),
     );
     assert.notDeepEqual(rowsOf(lent), before);
@@ -37,7 +37,11 @@ test('P2 rows of another projection version are rebuilt at the start as they wer
     assert.deepEqual(triggersOf(lent), triggers);
     await lent.done([ask.updateThread({ owner: 'you' })]);
     const owners = lent.behind((db) =>
-      db.prepare("SELECT entry, n FROM thread_counts WHERE entry LIKE '%owner%' ORDER BY 1").all(),
+      db
+        .prepare(
+          `SELECT pair AS entry, count(*) AS n FROM thread_pairs WHERE pair LIKE '["owner","%' GROUP BY pair ORDER BY 1`,
+        )
+        .all(),
     );
     assert.deepEqual(
       owners.map((row) => ({ ...(row as object) })),

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '25';
+export const VERSION = '26';
 
 export const TABLES = [
   'threads',

@@ -1,199 +1,136 @@
 /**
- * How a search for threads is answered: which index is walked, what is tried on each candidate, and whether that is
- * little enough for the event loop.
- *
- * Orders are walked and not sorted where an index has them: by change (also within a status, within a pair, or both)
- * and by creation (also within a pair). The index by change begins with the status, so all statuses are four walks
- * that SQLite merges as it goes. Indexes are named, because without statistics SQLite would have to guess.
+ * How a search for threads is answered. A capped count picks the arm: where few threads have a pair of the filter, or
+ * the status, these are the candidates and are sorted; else all threads are walked in the order of an index until the
+ * page is full, and each is asked for the pairs.
  */
 import type { Filter } from '../../../kernel/filter.ts';
 import type { Cell, RowReader } from '../../port/rows.ts';
-import type { ThreadConditions } from './thread-conditions.ts';
+import { UNINDEXED } from '../rows/metadata-pairs.ts';
 import { VISIBLE } from '../rows/thread-index.ts';
-import { surveyThreads, type Survey } from './thread-survey.ts';
 import { THREAD_STATUSES } from '../rows/threads.ts';
+import { metadataFilter } from './filters.ts';
+import type { ThreadConditions } from './thread-conditions.ts';
+import { narrow, type Clause } from './thread-pairs.ts';
 
 export interface Query {
   readonly sql: string;
   readonly params: Readonly<Record<string, Cell>>;
   /** It looks at so few rows that the event loop can wait for it. */
-  readonly bounded: boolean;
+  readonly isNear: boolean;
 }
 
 export interface ThreadPlan {
-  /** These columns of the matches, in their order; a `limit` of -1 is none. */
+  /** These columns of the matches, in their order. */
   page(columns: string, limit: number, offset: number): Query;
-  /** How many match: known, or to be counted (column `n`). */
-  total(): number | Query;
+  /** Column `n`: how many match, at most `cap`. */
+  total(cap: number): Query;
 }
 
-/** What the event loop may do at once, in index entries: some 10 ms. */
-const BOUND = 10_000;
-const COST = { probe: 3, row: 5, call: 30 } as const;
+/** Candidates that are sorted, and rows that are walked on the event loop: 2 ms at worst. */
+export const FEW = 2_000;
+/** The text of a query may not grow with what a client sends. */
+const MAX_CLAUSES = 4;
 
-/** Rows to take in turn from one index. `sorted`: they come in the order that was asked for. */
-interface Arms {
-  readonly from: readonly string[];
-  readonly keys: readonly string[];
-  readonly sorted: boolean;
-  /** A condition that the index does not answer is tried on each. */
-  readonly tries: boolean;
-}
+const holders = (name: string): string =>
+  `SELECT DISTINCT thread_id FROM thread_pairs WHERE pair IN (SELECT value FROM json_each(@${name}))`;
+const holds = (name: string): string =>
+  `EXISTS (SELECT 1 FROM thread_pairs AS held WHERE held.thread_id = t.thread_id AND held.pair IN (SELECT value FROM json_each(@${name})))`;
+
+/** The last key makes each order total. */
+const KEYS = {
+  thread_id: ['t.thread_id'],
+  status: ['t.status', 't.updated_at', 't.thread_id'],
+  created_at: ['t.created_at', 't.thread_id'],
+  updated_at: ['t.updated_at', 't.thread_id'],
+  // NULL has no place that all engines agree on.
+  state_updated_at: ['coalesce(t.state_updated_at, 0)', 't.thread_id'],
+} as const;
 
 export function planThreads(
   rows: RowReader,
   wanted: ThreadConditions,
-  filter: Filter | undefined,
+  access: Filter = [],
+  most = FEW,
 ): ThreadPlan {
-  const survey = surveyThreads(rows, wanted, filter);
-  const { params } = survey;
-  const order = wanted.sortOrder === 'asc' ? 'ASC' : 'DESC';
-  const perCandidate =
-    1 + COST.probe * survey.probes.length + (survey.tests.length > 0 ? COST.row + COST.call : 0);
+  const { ids, status, sortBy } = wanted;
+  const filter = [...metadataFilter(wanted.metadata), ...access];
+  const isNamed = ids !== undefined && ids.length > 0;
+  const { clauses, isExact } = isNamed ? { clauses: [], isExact: filter.length === 0 } : narrow(filter);
+  const few = (sql: string, params: Query['params']): number =>
+    rows.get<{ n: number }>(`SELECT count(*) AS n FROM (${sql} LIMIT ${most + 1}) AS found`, params)!.n;
 
-  function page(columns: string, limit: number, offset: number): Query {
-    const { from, keys, sorted, tries } = armsFor(wanted, survey);
-    const candidates = survey.candidates;
-    const reach = limit < 0 ? candidates : Math.min(candidates, limit + offset);
-    const looked = sorted && !tries ? reach : candidates * (tries ? Math.max(perCandidate, COST.row) : 1);
-    const names = [...keys.map((_, index) => `k${index}`), 'seq'];
-    const selected = [...keys.map((key, index) => `${key} AS k${index}`), 'd.seq AS seq'].join();
-    const arms = from.map((arm) => `SELECT ${selected} FROM ${arm}`).join(' UNION ALL ');
-    const by = (prefix: string): string => names.map((name) => `${prefix}${name} ${order}`).join();
-    return {
-      sql: `WITH page AS (${arms} ORDER BY ${by('')} LIMIT @limit OFFSET @offset)
-        SELECT ${columns} FROM page CROSS JOIN threads ON threads.seq = page.seq ORDER BY ${by('page.')}`,
-      params: { ...params, limit, offset },
-      bounded: looked + Math.min(reach, limit < 0 ? reach : limit) * COST.row <= BOUND,
-    };
-  }
+  // The index only narrows if some threads have too many pairs to be in it.
+  const isPartial = clauses.length > 0 && few(holders('pairs'), { pairs: JSON.stringify([UNINDEXED]) }) > 0;
+  const counted = clauses
+    .slice(0, MAX_CLAUSES)
+    .map((clause: Clause) => JSON.stringify(isPartial ? [...clause, UNINDEXED] : clause))
+    .map((pairs) => ({ pairs, n: few(holders('pairs'), { pairs }) }))
+    .sort((a, b) => a.n - b.n);
+  const [rarest] = counted;
+  const ofStatus =
+    status === undefined
+      ? Infinity
+      : few(`SELECT 1 FROM threads AS t WHERE ${VISIBLE} AND t.status = @status`, { status });
 
-  function total(): number | Query {
-    const known = knownTotal(wanted, survey);
-    if (known !== undefined) return known;
-    // Each of them in no order: then the table itself is read, not an index and the row to each of its entries.
-    const isEach = wanted.status === undefined && survey.drivers.length === 0 && !survey.ids;
-    const arms = isEach
-      ? [`threads AS d NOT INDEXED WHERE ${clauses(VISIBLE, ...survey.tests.map((test) => test('d')))}`]
-      : sourceArms(wanted, survey, [wanted.status]);
-    const counted = arms.map((arm) => `SELECT count(*) AS n FROM ${arm}`).join(' UNION ALL ');
-    return {
-      sql: `SELECT sum(n) AS n FROM (${counted})`,
-      params,
-      bounded: survey.candidates * perCandidate <= BOUND,
-    };
-  }
+  const isJudged = !isExact || isPartial || clauses.length > MAX_CLAUSES;
+  const isFew = isNamed ? ids.length <= FEW : Math.min(rarest?.n ?? Infinity, ofStatus) <= most;
+  const byPair = !isNamed && isFew && rarest !== undefined && rarest.n <= ofStatus;
+  // An expression is no column of an index: candidates are found in another way.
+  const isStatus = (indexed: boolean): string =>
+    indexed ? 't.status = @status' : "t.status || '' = @status";
+  const conditions = (pairs: readonly string[], indexed: boolean): string[] => [
+    VISIBLE,
+    ...(isNamed ? ['t.thread_id IN (SELECT value FROM json_each(@ids))'] : []),
+    ...pairs,
+    ...(status === undefined ? [] : [isStatus(indexed && !isNamed)]),
+    ...(isJudged ? ['filter_matches(t.metadata, @filter)'] : []),
+  ];
+  const among = `t.thread_id IN (${holders('pairs0')})`;
+  const rest = counted.slice(1).map((_, at) => holds(`pairs${at + 1}`));
+  const params = {
+    ...(isNamed && { ids: JSON.stringify(ids) }),
+    ...Object.fromEntries(counted.map(({ pairs }, at) => [`pairs${at}`, pairs])),
+    ...(status !== undefined && { status }),
+    ...(isJudged && { filter: JSON.stringify(filter) }),
+  };
 
-  return { page, total };
-}
-
-function knownTotal({ status }: ThreadConditions, survey: Survey): number | undefined {
-  if (survey.ids || survey.tests.length + survey.probes.length > 0 || survey.drivers.length > 1)
-    return undefined;
-  const [driver] = survey.drivers;
-  if (driver === undefined) return survey.candidates;
-  return status === undefined || survey.candidates === 0 ? survey.candidates : undefined;
-}
-
-function armsFor(wanted: ThreadConditions, survey: Survey): Arms {
-  const { status, sortBy } = wanted;
-  const hasDriver = survey.drivers.length > 0;
-  const tries = survey.tests.length + survey.probes.length > 0;
-  const statuses = status === undefined ? THREAD_STATUSES : [status];
-  const one = [status];
-  // The index by change over all threads has the time of creation before `seq`.
-  const byChange = hasDriver ? ['d.updated_at'] : ['d.updated_at', 'd.created_at'];
-  if (survey.ids)
-    return { from: sourceArms(wanted, survey, one), keys: [`d.${sortBy}`], sorted: false, tries: true };
-  switch (sortBy) {
-    case 'updated_at':
-      return { from: sourceArms(wanted, survey, statuses), keys: byChange, sorted: true, tries };
-    case 'status':
+  return {
+    page(columns, limit, offset) {
+      const order = wanted.sortOrder === 'asc' ? 'ASC' : 'DESC';
+      const keys = KEYS[sortBy];
+      const from = conditions(
+        rarest === undefined ? [] : [byPair ? among : holds('pairs0'), ...rest],
+        !byPair && (isFew || sortBy.endsWith('updated_at')),
+      );
+      const selected = keys.map((key, at) => `${key} AS k${at}`).join();
+      // The index by change begins with the status: four walks are merged.
+      const isMerged = !isFew && sortBy === 'updated_at' && status === undefined;
+      const arms = (isMerged ? THREAD_STATUSES.map((each) => [`t.status = '${each}'`]) : [[]]).map(
+        (more) =>
+          `SELECT t.thread_id, ${selected} FROM threads AS t WHERE ${[...more, ...from].join(' AND ')}`,
+      );
+      const by = (prefix: string): string => keys.map((_, at) => `${prefix}k${at} ${order}`).join();
+      const isWalked = rarest === undefined && sortBy !== 'state_updated_at' && limit + offset <= FEW;
       return {
-        from: sourceArms(wanted, survey, one),
-        keys: ['d.status', ...byChange],
-        sorted: true,
-        tries,
+        sql: `WITH page AS (${arms.join(' UNION ALL ')} ORDER BY ${by('')} LIMIT @limit OFFSET @offset)
+          SELECT ${columns} FROM page CROSS JOIN threads AS t WHERE t.thread_id = page.thread_id ORDER BY ${by('page.')}`,
+        params: { ...params, limit, offset },
+        isNear: !isJudged && (isFew || (isWalked && (status === undefined || sortBy === 'updated_at'))),
       };
-    case 'created_at':
-      // Few of one status: both indexes by change carry the time of creation, so sorting them costs less than a walk.
-      if (status !== undefined && survey.candidates <= BOUND)
-        return { from: sourceArms(wanted, survey, one), keys: ['d.created_at'], sorted: false, tries };
+    },
+    total(cap) {
+      const isOnlyPair = counted.length === 1 && !isNamed && !isJudged && status === undefined;
+      const isPair = rarest !== undefined && rarest.n <= ofStatus;
+      const from = conditions(
+        rarest === undefined ? [] : [isPair ? among : holds('pairs0'), ...rest],
+        !isPair,
+      );
+      const found = isOnlyPair ? holders('pairs0') : `SELECT 1 FROM threads AS t WHERE ${from.join(' AND ')}`;
       return {
-        from: hasDriver ? originArms(wanted, survey) : [creationArm(wanted, survey)],
-        keys: ['d.created_at'],
-        sorted: true,
-        tries: tries || status !== undefined,
+        sql: `SELECT count(*) AS n FROM (${found} LIMIT @cap) AS found`,
+        params: { ...params, cap },
+        isNear: !isJudged && (isFew || ((isOnlyPair || rarest === undefined) && cap <= 10 * FEW)),
       };
-    case 'thread_id':
-    case 'state_updated_at': {
-      const from = hasDriver
-        ? sourceArms(wanted, survey, one, 'thread_pairs AS d JOIN threads AS t ON t.seq = d.seq')
-        : [
-            `threads AS d WHERE ${clauses(VISIBLE, statusIs('d', status), ...survey.tests.map((t) => t('d')))}`,
-          ];
-      return {
-        from,
-        keys: [`${hasDriver ? 't' : 'd'}.${sortBy}`],
-        sorted: !hasDriver && sortBy === 'thread_id',
-        tries: tries || hasDriver || status !== undefined || sortBy !== 'thread_id',
-      };
-    }
-  }
+    },
+  };
 }
-
-const clauses = (...parts: readonly (string | undefined)[]): string =>
-  parts.filter((part) => part !== undefined).join(' AND ');
-
-/** Statuses are words of this program. */
-const statusIs = (alias: string, status: string | undefined): string | undefined =>
-  status === undefined ? undefined : `${alias}.status = '${status}'`;
-
-/** By change: one arm for each status (undefined: all of them in one) and driver. */
-function sourceArms(
-  wanted: ThreadConditions,
-  survey: Survey,
-  statuses: readonly (string | undefined)[],
-  pairs = 'thread_pairs AS d',
-): string[] {
-  const { ids, drivers, probes, tests } = survey;
-  const onRow = tests.map((test) => test('d'));
-  if (ids)
-    return [
-      `threads AS d WHERE ${clauses('d.thread_id IN (SELECT value FROM json_each(@ids))', VISIBLE, statusIs('d', wanted.status), ...onRow)}`,
-    ];
-  return statuses.flatMap((status) => {
-    if (drivers.length === 0)
-      return [
-        `threads AS d INDEXED BY threads_by_status WHERE ${clauses(VISIBLE, statusIs('d', status), ...onRow)}`,
-      ];
-    const probed = probes.map(
-      (probe) =>
-        `EXISTS (SELECT 1 FROM thread_pairs AS o WHERE o.pair = @${probe} AND o.status = d.status AND o.updated_at = d.updated_at AND o.seq = d.seq)`,
-    );
-    return drivers.map(
-      (driver) =>
-        `${pairs} WHERE ${clauses(`d.pair = @${driver}`, statusIs('d', status), ...probed, ofThread(tests))}`,
-    );
-  });
-}
-
-/** By creation within a pair; a status is asked of the thread itself. */
-function originArms({ status }: ThreadConditions, { drivers, probes, tests }: Survey): string[] {
-  const probed = probes.map(
-    (probe) =>
-      `EXISTS (SELECT 1 FROM thread_origins AS o WHERE o.pair = @${probe} AND o.created_at = d.created_at AND o.seq = d.seq)`,
-  );
-  const asked = status === undefined ? tests : [() => statusIs('t', status)!, ...tests];
-  return drivers.map(
-    (driver) => `thread_origins AS d WHERE ${clauses(`d.pair = @${driver}`, ...probed, ofThread(asked))}`,
-  );
-}
-
-const creationArm = ({ status }: ThreadConditions, { tests }: Survey): string =>
-  `threads AS d INDEXED BY threads_by_creation WHERE ${clauses(VISIBLE, statusIs('d', status), ...tests.map((test) => test('d')))}`;
-
-const ofThread = (tests: Survey['tests']): string | undefined =>
-  tests.length === 0
-    ? undefined
-    : `EXISTS (SELECT 1 FROM threads AS t WHERE t.seq = d.seq AND ${clauses(...tests.map((test) => test('t')))})`;

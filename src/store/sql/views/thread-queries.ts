@@ -76,30 +76,52 @@ export async function getThread(
   return row && toRecord(row);
 }
 
-/** The matches of one page, and how many there are in all. Rejects with `SearchRefused`. */
+/** Totals of pages are exact up to this. */
+const MAX_TOTAL = 10_000;
+
+/** The matches of one page, and how many there are in all, exactly up to 10,000. Rejects with `SearchRefused`. */
 export async function searchThreads(
   { rows, payloads }: { rows: RowReader; payloads: PayloadReader },
   { limit, offset, values, ...wanted }: ThreadSearch,
   filter?: Filter,
+  few?: number,
 ): Promise<{ threads: ThreadRecord[]; total: number }> {
-  const plan = planThreads(rows, wanted, filter);
-  if (values !== undefined && Object.keys(values).length > 0) {
+  const plan = planThreads(rows, wanted, filter, few);
+  if (hasMembers(values)) {
     const matches = await withValues(rows, payloads, plan, parseFilter(values, 'part'));
     const found = matches
       .slice(offset, offset + limit)
       .flatMap((id) => rows.get<ThreadRow>('SELECT * FROM threads WHERE thread_id = @id', { id }) ?? []);
     return { threads: found.map(toRecord), total: matches.length };
   }
-  const found = limit === 0 ? [] : await answer<ThreadRow>(rows, plan.page('threads.*', limit, offset));
+  const found = await answer<ThreadRow>(rows, plan.page('t.*', limit, offset));
   // A page that is not full is the last one and tells the number by itself.
   const isLast = found.length < limit && (found.length > 0 || offset === 0);
-  const counted = isLast ? offset + found.length : plan.total();
-  const total = typeof counted === 'number' ? counted : (await answer<{ n: number }>(rows, counted))[0]!.n;
+  const total = isLast
+    ? offset + found.length
+    : await countMatches(rows, plan, Math.max(MAX_TOTAL, offset + limit + 1));
   return { threads: found.map(toRecord), total };
 }
 
-const answer = async <R extends Row>(rows: RowReader, { sql, params, bounded }: Query): Promise<R[]> =>
-  bounded ? rows.all<R>(sql, params) : rows.search<R>(sql, params);
+/** How many match, exactly. Rejects with `SearchRefused`. */
+export async function countThreads(
+  { rows, payloads }: { rows: RowReader; payloads: PayloadReader },
+  { values, ...wanted }: Pick<ThreadSearch, 'ids' | 'metadata' | 'status' | 'values'>,
+  filter?: Filter,
+): Promise<number> {
+  const plan = planThreads(rows, { ...wanted, sortBy: 'thread_id', sortOrder: 'asc' }, filter);
+  if (hasMembers(values)) return (await withValues(rows, payloads, plan, parseFilter(values, 'part'))).length;
+  return countMatches(rows, plan, Number.MAX_SAFE_INTEGER);
+}
+
+const hasMembers = (values: JsonObject | undefined): values is JsonObject =>
+  values !== undefined && Object.keys(values).length > 0;
+
+const countMatches = async (rows: RowReader, plan: ThreadPlan, cap: number): Promise<number> =>
+  (await answer<{ n: number }>(rows, plan.total(cap)))[0]!.n;
+
+const answer = async <R extends Row>(rows: RowReader, { sql, params, isNear }: Query): Promise<R[]> =>
+  isNear ? rows.all<R>(sql, params) : rows.search<R>(sql, params);
 
 /** Candidates whose values are compared between two reads. */
 const AT_ONCE = 5_000;
@@ -116,7 +138,7 @@ async function withValues(
   for (let offset = 0; ; offset += AT_ONCE) {
     const heads = await answer<{ thread_id: string; head: string | null }>(
       rows,
-      plan.page('threads.thread_id, threads.head', AT_ONCE, offset),
+      plan.page('t.thread_id, t.head', AT_ONCE, offset),
     );
     const candidates = heads.flatMap(({ thread_id: threadId, head }) =>
       head === null ? [] : [{ threadId, checkpointId: head }],
