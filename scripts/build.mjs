@@ -8,7 +8,6 @@ export const SOURCES = join(ROOT, 'src');
 /** The program and the modules that it starts or imports by URL (src/kernel/own-modules.ts). */
 const ENTRIES = [
   'main',
-  'sql-functions',
   'auth/auth',
   'graphs/schemas/source-entry',
   'store/sqlite/reader-entry',

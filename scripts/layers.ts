@@ -9,8 +9,7 @@ import { checkBudgets, countLines } from './budgets.ts';
 import { lineOf, maskSource, readImports } from './source.ts';
 
 const AGGREGATES = ['thread', 'assistant', 'delivery', 'item', 'cron'];
-const STORE = ['store/port', 'store/sql/rows', 'store/sql/views'];
-const DOMAIN = ['kernel', ...AGGREGATES, ...STORE];
+const DOMAIN = ['kernel', ...AGGREGATES, 'store/port'];
 
 /** Allowed imports of each folder of `src` besides itself: folders, files, or `*` for everything. */
 const ARROWS: Record<string, readonly string[]> = {
@@ -21,10 +20,8 @@ const ARROWS: Record<string, readonly string[]> = {
   item: ['kernel'],
   cron: ['kernel'],
   'store/port': ['kernel', ...AGGREGATES],
-  'store/sql': ['kernel', ...AGGREGATES, 'store/port'],
-  'store/sql/rows': ['kernel', ...AGGREGATES, 'store/port'],
-  'store/sql/views': ['kernel', ...AGGREGATES, 'store/port', 'store/sql/rows'],
-  'store/sqlite': ['kernel', ...AGGREGATES, ...STORE, 'store/sql'],
+  'store/sql': DOMAIN,
+  'store/sqlite': [...DOMAIN, 'store/sql'],
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [
     ...[...DOMAIN, 'actors', 'graphs/kept-messages.ts', 'graphs/port.ts'],
@@ -50,7 +47,7 @@ const ARROWS: Record<string, readonly string[]> = {
   workers: ['kernel', 'graphs', 'thread/fault.ts'],
   worker: ['kernel', 'graphs', 'workers'],
   protocol: ['kernel'],
-  streams: ['kernel', 'thread/events.ts', 'thread/run-end.ts', ...STORE, 'protocol'],
+  streams: ['kernel', 'thread/events.ts', 'thread/run-end.ts', 'store/port', 'protocol'],
   auth: ['kernel'],
   config: ['kernel'],
   http: [
@@ -61,7 +58,7 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   // R1 Reads alone.
-  past: [...DOMAIN, 'store/sql'],
+  past: DOMAIN,
   // R1 Executes graphs, but with nothing that could store or send what they do.
   'past/reexecution': [...DOMAIN, 'past', 'recording', 'graphs', 'open-store.ts'],
   // Importing writes; the files that export use the domain alone.
@@ -105,9 +102,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
   wiring: ['*'],
-  // JavaScript functions of SQL queries, for main and reader thread.
-  'open-store.ts': [...DOMAIN, 'store/sqlite', 'sql-functions.ts'],
-  'sql-functions.ts': ['kernel', 'item', 'auth', ...STORE],
+  'open-store.ts': [...DOMAIN, 'store/sql', 'store/sqlite'],
   examples: ['rewound/auth'],
   'examples/demo.ts': ['*'],
 };

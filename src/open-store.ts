@@ -15,7 +15,6 @@ import type { History } from './store/port/past.ts';
 import { restore, type Restored, type RestoreOptions } from './store/sqlite/files/restore.ts';
 import type { ThreadSource } from './store/port/thread-source.ts';
 import { projection } from './store/sql/rows/projection.ts';
-import { sqlFunctions, sqlFunctionsModule } from './sql-functions.ts';
 
 type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
 
@@ -43,10 +42,9 @@ export const storeAt = (address: string, keys: EncryptionKeys = []): Store => ({
       dir: address,
       keys,
       projection,
-      ...{ functions: sqlFunctions, functionsModule: sqlFunctionsModule },
       ...options,
     }),
-  openPast: () => openHistory(address, projection, sqlFunctions, keys),
+  openPast: () => openHistory(address, projection, keys),
   backUp: (file, options) => backUp(address, file, options),
   condition: () => conditionOf(address, keys),
   restore: (file, options) => restore(file, address, options),

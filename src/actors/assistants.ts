@@ -11,8 +11,6 @@ import { evolve, initial, type AssistantState } from '../assistant/state.ts';
 import { uuidv5, type Ids } from '../kernel/ids.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { cronsOf } from '../store/sql/views/cron-queries.ts';
-import { getVersion } from '../store/sql/views/assistant-versions.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 
@@ -47,14 +45,18 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
     const commandId = ids.uuid();
     return untilCommitted(`assistant ${assistantId}`, async () => {
       const { state, version } = await loadState<AssistantState>(log, stream, initial);
-      const decided = decide(command, state, (number) => getVersion(log.rows, assistantId, number));
+      const wanted =
+        command.type === 'SetAssistantVersion'
+          ? await log.views.assistants.version(assistantId, command.version)
+          : undefined;
+      const decided = decide(command, state, wanted);
       if (!decided.ok) return decided;
       const { event } = decided;
       const after = evolve(state, event);
       const snapshot = after as unknown as Json;
       const isDeletion = event.type === 'AssistantDeleted';
       // An assistant's crons are deleted with it.
-      const crons = deletionOf(isDeletion ? await cronsOf(log.rows, { assistantId }) : []);
+      const crons = deletionOf(isDeletion ? await log.views.crons.of({ assistantId }) : []);
       const result = await commit(log, {
         commandId,
         by,

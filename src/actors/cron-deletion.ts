@@ -2,7 +2,7 @@
 import { cronStream } from '../cron/events.ts';
 import type { Append } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
-import type { CronEnd } from '../store/sql/views/cron-queries.ts';
+import type { CronEnd } from '../store/port/views/crons.ts';
 
 /** The writes belong into one commit. It conflicts when a cron has changed since `version`: read again then. */
 export function deletionOf(crons: readonly CronEnd[]): { appends: Append[]; payloads: PayloadWrite[] } {

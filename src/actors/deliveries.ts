@@ -6,9 +6,9 @@ import { judgeAttempt, type AttemptFacts, type Posted } from '../delivery/decide
 import type { DeliveryEvent } from '../delivery/events.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { getDelivery, type DeliveryRecord } from '../store/sql/views/delivery-queries.ts';
 import { toWrites } from './delivery-writes.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
+import type { DeliveryRecord } from '../store/port/views/deliveries.ts';
 
 export interface Deliveries {
   /** Records the result of an attempt. Rejects with `LogUnavailable`. */
@@ -32,7 +32,7 @@ export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Del
   ): Promise<boolean> {
     const commandId = ids.uuid();
     const attempt = async (): Promise<boolean | typeof CONFLICT> => {
-      const delivery = await getDelivery(log.rows, deliveryId);
+      const delivery = await log.views.deliveries.get(deliveryId);
       if (delivery === undefined) return false;
       const events = await decide(delivery);
       if (events.length === 0) return false;

@@ -12,14 +12,13 @@ import { onSourceDeleted } from '../delivery/decide.ts';
 import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
 import type { Append, EventLog } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
-import { cronsOf } from '../store/sql/views/cron-queries.ts';
-import { deliveriesOf, type DeliveryRecord } from '../store/sql/views/delivery-queries.ts';
-import { mayOweWebhook, threadLeftBy, type ThreadLeft } from '../store/sql/views/run-end-queries.ts';
-import { getRun, type RunRecord } from '../store/sql/views/run-queries.ts';
 import { toWrites } from './delivery-writes.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { lastFrames } from './last-frames.ts';
+import type { DeliveryRecord } from '../store/port/views/deliveries.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
+import type { ThreadLeft } from '../store/port/views/threads.ts';
 
 /** Renders the body of a webhook. */
 export type RenderDelivery = (
@@ -87,13 +86,13 @@ export async function derivedWrites(
         const { runId, threadId, outcome } = data;
         if (!isLed && !isDeleted && data.attempt > 0) payloads.push(...(await lastFrames(log, data)));
         payloads.push({ kind: 'end-lease', runId }, { kind: 'erase-secret', runId });
-        const owes = webhooks.enabled && (await mayOweWebhook(log.rows, runId));
-        const run = owes ? await getRun(log.rows, runId) : undefined;
+        const owes = webhooks.enabled && (await log.views.runs.owesWebhook(runId));
+        const run = owes ? await log.views.runs.get(runId) : undefined;
         const url = run?.kwargs.webhook;
         if (run !== undefined && url !== undefined) {
           const deliveryId = uuidv5(runId, DELIVERY_ID_NAMESPACE);
           const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
-          const thread = isDeleted ? undefined : await threadLeftBy(log.rows, data);
+          const thread = isDeleted ? undefined : await log.views.threads.leftBy(data);
           const body = webhooks.render(run, outcome, values, clock.now(), thread);
           payloads.push({ kind: 'body', deliveryId, threadId, data: body });
           appends.push({
@@ -122,7 +121,7 @@ export async function derivedWrites(
       case 'ThreadPruned': {
         const { threadId, kept, runs = [] } = data;
         const gone = new Set(runs);
-        releaseDeliveries((await deliveriesOf(log.rows, threadId)).filter(({ runId }) => gone.has(runId)));
+        releaseDeliveries((await log.views.deliveries.of(threadId)).filter(({ runId }) => gone.has(runId)));
         payloads.push(
           { kind: 'forget-requests', stream: threadStream(threadId), runIds: runs },
           { kind: 'keep-checkpoints', threadId, kept },
@@ -133,7 +132,7 @@ export async function derivedWrites(
       }
       case 'RunDeleted': {
         const { threadId, runId, kept } = data;
-        releaseDeliveries(await deliveriesOf(log.rows, threadId, runId));
+        releaseDeliveries(await log.views.deliveries.of(threadId, runId));
         payloads.push(
           { kind: 'forget-requests', stream: threadStream(threadId), runIds: [runId] },
           { kind: 'forget-checkpoints', threadId, runId, kept },
@@ -145,10 +144,10 @@ export async function derivedWrites(
       case 'ThreadDeleted': {
         const { threadId } = data;
         // A thread's crons are deleted with it.
-        const crons = deletionOf(await cronsOf(log.rows, { threadId }));
+        const crons = deletionOf(await log.views.crons.of({ threadId }));
         appends.push(...crons.appends);
         payloads.push(...crons.payloads);
-        releaseDeliveries(await deliveriesOf(log.rows, threadId));
+        releaseDeliveries(await log.views.deliveries.of(threadId));
         const stream = threadStream(threadId);
         if (!isTemporary) payloads.push({ kind: 'forget-requests', stream });
         payloads.push({ kind: 'purge-thread', threadId, stream, tombstone: version + index + 1 });

@@ -12,7 +12,7 @@ export interface InlineStart {
   readonly command: ThreadCommand & { type: 'StartRun' };
   readonly payloads: readonly PayloadWrite[];
   /** Called once: with the thread's state after the commit, or without it when the run did not start. */
-  settle(state?: ThreadState): void;
+  settle(state?: ThreadState): Promise<void>;
 }
 
 /** Returns undefined without a free permit, or while other runs are due before this one. */

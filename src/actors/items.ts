@@ -13,7 +13,6 @@ import type { Ids } from '../kernel/ids.ts';
 import type { Append, EventLog, Lease } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { Filter } from '../kernel/filter.ts';
-import { getItems, lastItemUpdate } from '../store/sql/views/item-queries.ts';
 import { commit, CONFLICT, untilCommitted } from './aggregate.ts';
 
 export type ItemWrite = { readonly namespace: Namespace; readonly key: string } & (
@@ -58,7 +57,8 @@ export function createItems({
 }): Items {
   /** Promise per item id that settles when the item's last requested write is done. */
   const lanes = new Map<string, Promise<unknown>>();
-  let lastUpdate = lastItemUpdate(log.rows);
+  let lastUpdate = 0;
+  let readLastUpdate: Promise<number> | undefined;
 
   async function inLanes<T>(itemIds: readonly string[], work: () => Promise<T>): Promise<T> {
     const before = Promise.all(itemIds.map((itemId) => lanes.get(itemId)));
@@ -90,6 +90,7 @@ export function createItems({
     writes: ReadonlyMap<string, ItemWrite>,
     { lease, access, by }: ItemWriteOptions,
   ): Promise<ItemsWritten | typeof CONFLICT> {
+    lastUpdate = Math.max(lastUpdate, await (readLastUpdate ??= log.views.items.lastUpdate()));
     const now = clock.now();
     const appends: Append[] = [];
     const payloads: PayloadWrite[] = [];
@@ -105,7 +106,7 @@ export function createItems({
     }
     // The check follows the reads of versions, so any later change is a conflict.
     if (access !== undefined && touched.length > 0)
-      if ((await getItems(log.rows, touched, now, access)).length < touched.length)
+      if ((await log.views.items.get(touched, now, access)).length < touched.length)
         return { ok: false, refusal: 'item-foreign' };
     if (appends.length === 0) return { ok: true, changed: 0 };
     const result = await commit(log, {

@@ -4,7 +4,6 @@
  */
 import type { EventLog } from '../store/port/log.ts';
 import type { FrameText, PayloadWrite } from '../store/port/payloads.ts';
-import { getRun } from '../store/sql/views/run-queries.ts';
 import { LIFECYCLE, openSubgraphLedger, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import type { Outcome, RunKwargs } from '../thread/events.ts';
 import { runEndOf } from '../thread/run-end.ts';
@@ -49,7 +48,7 @@ export async function lastFrames(
     outcome,
   }: { readonly runId: string; readonly threadId: string; readonly outcome: Outcome },
 ): Promise<PayloadWrite[]> {
-  const run = await getRun(log.rows, runId);
+  const run = await log.views.runs.get(runId);
   const frames = closingFrames(outcome, run && (await readLedger(log, runId, run.kwargs)));
   if (frames.length === 0) return [];
   return [{ kind: 'frames', runId, threadId, first: (await log.payloads.lastFrame(runId)) + 1, frames }];

@@ -12,15 +12,8 @@ import type { JsonObject } from '../kernel/json.ts';
 import { MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
 import type { EventLog, Lease } from '../store/port/log.ts';
 import type { Filter } from '../kernel/filter.ts';
-import {
-  getItems,
-  getVectors,
-  scanItems,
-  type Candidate,
-  type ItemRecord,
-} from '../store/sql/views/item-queries.ts';
-import { scanNamespaces, type NamespaceMatch } from '../store/sql/views/namespace-queries.ts';
 import type { Items, ItemsWritten, ItemWrite } from './items.ts';
+import type { Candidate, ItemRecord, NamespaceMatch } from '../store/port/views/items.ts';
 
 interface StoreTtl {
   readonly refreshOnRead: boolean;
@@ -178,7 +171,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     const scan = { prefix, now: clock.now(), ...(match && { match }), ...(access && { access }) };
     const found: { itemId: string; score?: number }[] = [];
     let scanned = 0;
-    for await (const page of scanItems(log.rows, scan)) {
+    for await (const page of log.views.items.scan(scan)) {
       const left = access === undefined ? page.length : Math.max(0, MAX_SCANNED_ITEMS - scanned);
       scanned += page.length;
       const seen = page.slice(0, left).filter(({ allowed }) => allowed);
@@ -198,7 +191,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
     // Scores in parts, because the arithmetic blocks the event loop.
     for (let from = 0; from < candidates.length; from += ITEMS_SCORED_PER_PART) {
       const ids = candidates.slice(from, from + ITEMS_SCORED_PER_PART).map(({ itemId }) => itemId);
-      const vectors = await getVectors(log.rows, ids);
+      const vectors = await log.views.items.vectors(ids);
       // Keeps the candidates' order: among equal scores the last updated comes first.
       for (const itemId of ids) {
         const own = vectors.get(itemId);
@@ -211,7 +204,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
 
   return {
     async get(namespace, key, reading) {
-      const [item] = await getItems(log.rows, [itemIdOf(namespace, key)], clock.now(), reading.access);
+      const [item] = await log.views.items.get([itemIdOf(namespace, key)], clock.now(), reading.access);
       if (item !== undefined) await refresh([item], reading);
       return item;
     },
@@ -227,7 +220,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
       for (let from = 0; from < ids.length; from += ITEMS_READ_PER_PART) {
         if (from > 0) await breathe();
         const some = ids.slice(from, from + ITEMS_READ_PER_PART);
-        const read = await getItems(log.rows, some, clock.now(), reading.access);
+        const read = await log.views.items.get(some, clock.now(), reading.access);
         read.forEach((item) => count(item));
         records.push(...read);
       }
@@ -243,7 +236,7 @@ export function createStore({ log, items, clock, ttl, embedder, onFault }: Store
       const search = { matches, now: clock.now(), ...(maxDepth && { maxDepth }), ...(access && { access }) };
       const found: string[] = [];
       let scanned = 0;
-      for await (const { namespaces, seen } of scanNamespaces(log.rows, search)) {
+      for await (const { namespaces, seen } of log.views.items.namespaces(search)) {
         scanned += seen;
         found.push(...namespaces.map(toPath));
         if (found.length >= offset + limit) break;

@@ -9,14 +9,6 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { CheckpointOutline } from '../store/port/payloads.ts';
 import {
-  boundGraph,
-  getRun,
-  lastEndedRun,
-  listRuns,
-  type RunRecord,
-} from '../store/sql/views/run-queries.ts';
-import { getThread } from '../store/sql/views/thread-queries.ts';
-import {
   threadStream,
   type CheckpointKey,
   type Standing,
@@ -26,6 +18,7 @@ import {
 import { isLiving, type ThreadState } from '../thread/state.ts';
 import { CONFLICT } from './aggregate.ts';
 import type { Dispatched, Threads } from './threads.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** Returns ids of the checkpoints in the same namespace that this one needs for reading or resuming. */
 type DeltaBasesOf = (checkpoint: CheckpointOutline) => readonly string[];
@@ -76,30 +69,30 @@ export function createThreadMaintenance({
     all: readonly CheckpointOutline[],
     head: string | null,
   ): Promise<Pick<ThreadEventMap['RunDeleted'], 'left' | 'stays'>> {
-    const last = await lastEndedRun(log.rows, threadId);
+    const last = await log.views.runs.lastEnded(threadId);
     const own = all.findIndex((checkpoint) => checkpoint.runId === last?.runId);
     const at = all.findIndex(({ ns, checkpointId }) => ns === ROOT_NAMESPACE && checkpointId === head);
     // After a client's state update the thread keeps showing that state.
     const isWritten = own !== -1 && at !== -1 && at < own;
     const stays = isWritten ? await standingOf(threadId) : undefined;
     if (stays !== undefined) return { left: null, stays };
-    const base = last?.runId === runId ? await lastEndedRun(log.rows, threadId, runId) : last;
+    const base = last?.runId === runId ? await log.views.runs.lastEnded(threadId, runId) : last;
     return { left: base?.outcome ? { runId: base.runId, outcome: base.outcome } : null };
   }
 
   async function standingOf(threadId: string): Promise<Standing | undefined> {
-    const thread = await getThread(log.rows, threadId);
+    const thread = await log.views.threads.get(threadId);
     // The machine refuses busy threads, so this result is not used.
     if (thread === undefined || thread.status === 'busy') return undefined;
     const { status, interrupts, error } = thread;
-    return { bound: (await boundGraph(log.rows, threadId)) ?? null, status, interrupts, error };
+    return { bound: (await log.views.runs.bound(threadId))?.bound ?? null, status, interrupts, error };
   }
 
   /** Newest first. */
   async function runsOf(threadId: string): Promise<string[]> {
     const runIds: string[] = [];
     for (;;) {
-      const page = await listRuns(log.rows, { threadId, limit: RUNS_PER_PAGE, offset: runIds.length });
+      const page = await log.views.runs.list({ threadId, limit: RUNS_PER_PAGE, offset: runIds.length });
       runIds.push(...page);
       if (page.length < RUNS_PER_PAGE) return runIds;
     }
@@ -109,7 +102,7 @@ export function createThreadMaintenance({
     copy: (from, make, by) =>
       threads.runExclusive(from, async ({ state, version }) => {
         if (!isLiving(state)) return { ok: false, refusal: { code: 'thread-missing' } };
-        const bound = await boundGraph(log.rows, from);
+        const bound = (await log.views.runs.bound(from))?.bound;
         const graph = bound ? { graphId: bound.graphId, assistantId: bound.assistantId } : null;
         const command = {
           type: 'CopyThread',
@@ -129,7 +122,7 @@ export function createThreadMaintenance({
       threads.dispatch(
         threadId,
         async (state) => {
-          const run = await getRun(log.rows, runId, { threadId });
+          const run = await log.views.runs.get(runId, { threadId });
           if (run === undefined) return [];
           const all = await log.payloads.outline(threadId);
           const staying = all.filter((checkpoint) => checkpoint.runId !== runId);
@@ -145,7 +138,7 @@ export function createThreadMaintenance({
       threads.dispatch(
         threadId,
         async (state) => {
-          const run = await getRun(log.rows, runId, { threadId });
+          const run = await log.views.runs.get(runId, { threadId });
           if (run === undefined) return [];
           const all = await log.payloads.outline(threadId);
           const head = isLiving(state) ? state.head : null;

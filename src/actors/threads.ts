@@ -201,7 +201,7 @@ export function createThreads(options: ThreadsOptions): Threads {
       if (isStarted) state = actor.state;
       return { ok: true, events, state: actor.state };
     } finally {
-      start?.settle(state);
+      await start?.settle(state);
     }
   }
 

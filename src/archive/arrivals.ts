@@ -1,12 +1,11 @@
 /** Threads whose import is not complete. */
 import type { Threads } from '../actors/threads.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { arrivingThreads } from '../store/sql/views/thread-queries.ts';
 import { isLiving } from '../thread/state.ts';
 
 /** Deletes threads whose import ended with its process. Call before anything else is imported. Returns their number. */
 export async function purgeArrivals(log: EventLog, threads: Threads): Promise<number> {
-  const left = arrivingThreads(log.rows);
+  const left = await log.views.threads.arriving();
   for (const threadId of left) await abandon(threads, threadId);
   return left.length;
 }

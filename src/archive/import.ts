@@ -15,7 +15,6 @@ import type { OnProgress } from '../kernel/progress.ts';
 import type { Recorded } from '../store/port/events.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
-import { takenRuns } from '../store/sql/views/run-queries.ts';
 import type { ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent, type Ttl } from '../thread/events.ts';
 import { evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
@@ -59,7 +58,7 @@ export async function importThread(
   const { rename } = options;
   const threadId = idUnder(rename, inspected.threadId);
   const runIds = [...inspected.runIds].map((runId) => idUnder(rename, runId));
-  if (isLiving(await threads.read(threadId)) || (await takenRuns(log.rows, runIds)).length > 0)
+  if (isLiving(await threads.read(threadId)) || (await log.views.runs.taken(runIds)).length > 0)
     return { ok: false };
   const first = toArriving(underIds(inspected.first, rename));
   const begun = await threads.dispatch(

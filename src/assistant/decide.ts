@@ -19,16 +19,14 @@ export type AssistantDecision =
   | { readonly ok: true; readonly event: AssistantEvent }
   | { readonly ok: false; readonly refusal: AssistantRefusal };
 
-/** Reads a version's content from rows; the state would grow with every version. */
-export type ReadVersion = (version: number) => AssistantContent | undefined;
-
 const accept = (event: AssistantEvent): AssistantDecision => ({ ok: true, event });
 const refuse = (code: AssistantRefusal['code']): AssistantDecision => ({ ok: false, refusal: { code } });
 
+/** `wanted`: the content of the version to set; the state would grow with every version. */
 export function decide(
   command: AssistantCommand,
   state: AssistantState,
-  readVersion: ReadVersion,
+  wanted?: AssistantContent,
 ): AssistantDecision {
   if (command.type === 'CreateAssistant') {
     const { assistantId, system, content } = command;
@@ -52,9 +50,8 @@ export function decide(
     }
     case 'SetAssistantVersion': {
       const { version } = command;
-      const content = version > state.newest ? undefined : readVersion(version);
-      if (content === undefined) return refuse('version-missing');
-      return accept({ type: 'AssistantVersionSet', data: { assistantId, version, ...contentOf(content) } });
+      if (wanted === undefined || version > state.newest) return refuse('version-missing');
+      return accept({ type: 'AssistantVersionSet', data: { assistantId, version, ...contentOf(wanted) } });
     }
     case 'DeleteAssistant':
       return accept({ type: 'AssistantDeleted', data: { assistantId } });

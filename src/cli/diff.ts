@@ -62,7 +62,7 @@ async function compare(
 
 async function sideOf({ history, name }: Source) {
   const { findRun } = await import('../past/find.ts');
-  const run = name ?? (await history.views.threads())[0]!.thread_id;
+  const run = name ?? (await history.past.threads())[0]!.thread_id;
   return { source: history, run: await findRun(history, run) };
 }
 

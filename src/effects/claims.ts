@@ -11,19 +11,12 @@ import type { Threads } from '../actors/threads.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../store/port/log.ts';
-import {
-  claimableRuns,
-  getRun,
-  nextDueRun,
-  readRun,
-  runLead,
-  type RunRecord,
-} from '../store/sql/views/run-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';
 import { openingOf, type Opening } from './opening.ts';
 import type { Permits } from './permits.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface ClaimsOptions {
   readonly log: EventLog;
@@ -91,8 +84,8 @@ export function openClaims(options: ClaimsOptions): Claims {
     hasBacklog = free <= 0;
     if (free > 0) {
       const now = dueTime(clock);
-      leadMs ??= await runLead(log.rows, now);
-      const found = await claimableRuns(log.rows, now, free, now + leadMs);
+      leadMs ??= await log.views.runs.lead(now);
+      const found = await log.views.runs.claimable(now, free, now + leadMs);
       hasBacklog = found.length === free;
       const waiting = found.filter(({ runId }) => !running.has(runId));
       const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));
@@ -100,7 +93,7 @@ export function openClaims(options: ClaimsOptions): Claims {
       if (found.length === free && started.includes(true)) again = true;
     }
     const now = dueTime(clock);
-    const due = await nextDueRun(log.rows, now);
+    const due = await log.views.runs.nextDue(now);
     cancelPoll();
     if (!hasEnded) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
@@ -110,7 +103,7 @@ export function openClaims(options: ClaimsOptions): Claims {
 
   /** Starts an attempt. Returns false when the run cannot start. */
   async function start({ runId, threadId }: RunRef): Promise<boolean> {
-    const run = await getRun(log.rows, runId);
+    const run = await log.views.runs.get(runId);
     if (run === undefined || hasEnded) return false;
     const first = (await log.payloads.lastFrame(runId)) + 1;
     const attempt = opening({ runId, threadId }, run.attempt + 1, first);
@@ -128,12 +121,15 @@ export function openClaims(options: ClaimsOptions): Claims {
       startingInline.set(run.runId, new Promise((resolve) => (settled = resolve)));
       const attempt = opening(run, 1, 0);
       return {
-        settle(state) {
-          startingInline.delete(run.runId);
-          settled();
-          if (state === undefined) return pump();
-          const found = readRun(log.rows, run.runId);
-          if (found !== undefined) begin(found, attempt, state);
+        async settle(state) {
+          try {
+            const found = state && (await log.views.runs.get(run.runId));
+            if (found !== undefined) begin(found, attempt, state!);
+          } finally {
+            startingInline.delete(run.runId);
+            settled();
+          }
+          if (state === undefined) pump();
         },
         ...attempt,
       };

@@ -9,7 +9,6 @@ import type { Crons, StartCronRun } from '../actors/crons.ts';
 import { plan } from '../cron/decide.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { dueCrons, hasPlannedCron, nextDueCron, searchCrons } from '../store/sql/views/cron-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface CronReactorOptions {
@@ -56,8 +55,8 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
       if (until + MAX_PAUSE_MS < clock.monotonic()) paused.delete(cronId);
     const free = MAX_CONCURRENT_CRONS - underWay.size;
     const except = [...underWay.keys(), ...waiting];
-    if (free > 0) for (const cronId of await dueCrons(log.rows, now, free, except)) begin(cronId);
-    const next = await nextDueCron(log.rows, now);
+    if (free > 0) for (const cronId of await log.views.crons.due(now, free, except)) begin(cronId);
+    const next = await log.views.crons.nextDue(now);
     if (next === undefined || next - now >= POLL_MS || stopping) return;
     cancelPoll();
     cancelPoll = clock.after(next - now, pump);
@@ -84,10 +83,10 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
 
   /** Plans crons anew that a clock ahead has planned: their next slot is late, or missing before their end. */
   async function replan(): Promise<void> {
-    if (!(await hasPlannedCron(log.rows, clock.now()))) return;
+    if (!(await log.views.crons.hasPlanned(clock.now()))) return;
     const search = { enabled: true, sortBy: 'cron_id', sortOrder: 'asc', limit: REPLAN_PAGE_ROWS } as const;
     for (let offset = 0; !stopping; offset += REPLAN_PAGE_ROWS) {
-      const { crons: page } = await searchCrons(log.rows, { ...search, offset });
+      const { crons: page } = await log.views.crons.search({ ...search, offset });
       for (const cron of page) {
         const { cronId, nextAt } = cron;
         const soonest = plan(cron, clock.now());

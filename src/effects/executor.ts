@@ -13,7 +13,6 @@ import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
 import type { Recorded } from '../store/port/events.ts';
 import type { EventLog, Notice } from '../store/port/log.ts';
-import type { RunRecord } from '../store/sql/views/run-queries.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import { openClaims } from './claims.ts';
@@ -28,6 +27,7 @@ import type { Permits } from './permits.ts';
 import type { Opening } from './opening.ts';
 import { recordingOf, type RecordingSettings } from './run-recording.ts';
 import { inputOf } from './unsaved-input.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface ExecutorOptions {
   readonly log: EventLog;
@@ -134,7 +134,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     stop: AbortController,
     hurry: AbortSignal,
   ): Promise<void> {
-    const input = await inputOf(log.rows, run, head);
+    const input = await inputOf(log, run, head);
     const secret = parseSecret(await log.payloads.secret(run.runId));
     const recording = await recordingOf(run, options.recording, log, ids);
     const order = {

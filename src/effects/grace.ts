@@ -2,7 +2,7 @@
 import type { RunEnd, StopReason } from '../graphs/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Recorded } from '../store/port/events.ts';
-import type { RunRecord } from '../store/sql/views/run-queries.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** Time limit of one attempt in milliseconds: `config.timeout` of the run, at most `serverMs`. */
 export function timeLimitOf({ kwargs }: Pick<RunRecord, 'kwargs'>, serverMs: number): number {

@@ -2,7 +2,6 @@
 import type { Items } from '../actors/items.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { expiredItems } from '../store/sql/views/item-queries.ts';
 import type { OnFault } from './fault.ts';
 
 export interface ItemSweeperOptions {
@@ -33,7 +32,7 @@ export function startItemSweeper({ log, items, clock, onFault, intervalMs }: Ite
 
   async function sweep(): Promise<void> {
     for (;;) {
-      const found = await expiredItems(log.rows, clock.now(), ITEMS_PER_COMMIT);
+      const found = await log.views.items.expired(clock.now(), ITEMS_PER_COMMIT);
       if (found.length === 0 || stopping) return;
       await items.write(found.map(({ namespace, key }) => ({ kind: 'expire', namespace, key }) as const));
     }

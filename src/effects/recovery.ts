@@ -8,7 +8,6 @@ import type { OnFault } from './fault.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { getRun, runningRuns } from '../store/sql/views/run-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import { activeOf } from '../thread/state.ts';
 import { findKept, keepsMessages, writesOf } from './kept-messages.ts';
@@ -35,7 +34,7 @@ export async function recoverRuns(
 
   /** A cancel whose run was still ending when the server died keeps the run's messages. */
   async function keep({ runId, threadId }: RunRef) {
-    const run = await getRun(log.rows, runId);
+    const run = await log.views.runs.get(runId);
     if (ids === undefined || run === undefined) return undefined;
     const state = await threads.read(threadId);
     const active = activeOf(state);
@@ -49,7 +48,7 @@ export async function recoverRuns(
     return found && writesOf(found, threadId, { runId, attempt, leaseId }, lastFrame);
   }
 
-  const orphans = await runningRuns(log.rows);
+  const orphans = await log.views.runs.running();
   await Promise.all(orphans.map(abandon));
   return orphans.length;
 }

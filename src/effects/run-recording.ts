@@ -4,7 +4,7 @@ import type { EventLog } from '../store/port/log.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { RecordingPart } from '../recording/parts.ts';
 import { unpackPart } from '../recording/unpack.ts';
-import type { RunRecord } from '../store/sql/views/run-queries.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
   /** Whether runs are recorded whose config does not say; undefined where the deployment does not say either. */

@@ -6,15 +6,8 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { CommitResult, EventLog } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
-import { deliveriesKeptSince } from '../store/sql/views/delivery-queries.ts';
-import {
-  hasOldCommands,
-  runsWithOldFrames,
-  type EndedAt,
-  type OldRun,
-} from '../store/sql/views/retention-queries.ts';
-import { expiredThreads } from '../store/sql/views/thread-queries.ts';
 import type { OnFault } from './fault.ts';
+import type { EndedAt, OldRun } from '../store/port/views/views.ts';
 
 export interface SweeperOptions {
   readonly log: EventLog;
@@ -75,7 +68,7 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   /** Repeats until nothing is due: a busy server can create more than one batch between two sweeps. */
   async function sweepThreads(expired: { before: number; failedBefore: number }): Promise<void> {
     for (;;) {
-      const due = await expiredThreads(log.rows, expired, BATCH_SIZE);
+      const due = await log.views.threads.expired(expired, BATCH_SIZE);
       let deleted = 0;
       for (let first = 0; first < due.length; first += THREADS_PER_COMMIT) {
         if (stopping) return;
@@ -95,14 +88,18 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
 
   async function sweepBodies(before: number): Promise<void> {
     for (let batch = 0; batch < MAX_BATCHES && !stopping; batch++) {
-      const old = await deliveriesKeptSince(log.rows, before, BATCH_SIZE);
+      const old = await log.views.deliveries.keptSince(before, BATCH_SIZE);
       await Promise.all(old.map((deliveryId) => options.deliveries.eraseBody(deliveryId)));
       if (old.length < BATCH_SIZE) return;
     }
   }
 
   async function sweepCommands(before: number): Promise<void> {
-    for (let batch = 0; batch < MAX_BATCHES && !stopping && hasOldCommands(log.rows, before); batch++)
+    for (
+      let batch = 0;
+      batch < MAX_BATCHES && !stopping && (await log.views.retention.hasOldCommands(before));
+      batch++
+    )
       await commit([{ kind: 'forget-commands', before, limit: COMMANDS_PER_COMMIT }]);
   }
 
@@ -115,7 +112,7 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
       throw error;
     });
     while (!stopping) {
-      const { kept, next } = await runsWithOldFrames(log.rows, {
+      const { kept, next } = await log.views.retention.runsWithFrames({
         after: swept,
         before,
         looked: SCANNED_RUNS,

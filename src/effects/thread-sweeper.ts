@@ -6,7 +6,6 @@ import type { Threads } from '../actors/threads.ts';
 import type { ThreadMaintenance } from '../actors/thread-maintenance.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { getTtl, outlivedThreads } from '../store/sql/views/thread-queries.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';
 
@@ -36,10 +35,10 @@ export function startThreadSweeper(options: ThreadSweeperOptions): { stop(): Pro
   }
 
   async function sweep(): Promise<void> {
-    for (const { threadId, ttl } of await outlivedThreads(log.rows, clock.now(), limit)) {
+    for (const { threadId, ttl } of await log.views.threads.outlived(clock.now(), limit)) {
       if (stopping) return;
       const isDue = async (state: ThreadState): Promise<boolean> => {
-        const now = await getTtl(log.rows, threadId);
+        const now = await log.views.threads.ttl(threadId);
         if (state.status !== 'idle' || now?.strategy !== ttl.strategy) return false;
         return now.expiresAt !== null && now.expiresAt <= clock.now();
       };

@@ -3,18 +3,18 @@
  * failed before its graph could save. Causes are a module that does not load, or a graph factory that throws.
  */
 import type { Json } from '../kernel/json.ts';
-import type { RowReader } from '../store/port/rows.ts';
-import { getRun, listRuns, type RunRecord } from '../store/sql/views/run-queries.ts';
+import type { EventLog } from '../store/port/log.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** Bound on preceding failed runs that are examined. */
 const MAX_RUNS = 100;
 
 /** `head`: the thread's head checkpoint. Returns null when no failed run left an input. */
-export async function inputOf(rows: RowReader, run: RunRecord, head: string | null): Promise<Json> {
+export async function inputOf({ views }: EventLog, run: RunRecord, head: string | null): Promise<Json> {
   const { input, command } = run.kwargs;
   if (input !== null || command !== undefined || head !== null) return input;
-  for (const runId of await listRuns(rows, { threadId: run.threadId, limit: MAX_RUNS, offset: 0 })) {
-    const earlier = runId === run.runId ? undefined : await getRun(rows, runId);
+  for (const runId of await views.runs.list({ threadId: run.threadId, limit: MAX_RUNS, offset: 0 })) {
+    const earlier = runId === run.runId ? undefined : await views.runs.get(runId);
     if (earlier === undefined || earlier.endedAt === null) continue;
     const hasFailed = earlier.status === 'error' || earlier.status === 'timeout';
     if (!hasFailed || earlier.kwargs.command !== undefined) return null;

@@ -13,16 +13,10 @@ import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import type { EventLog } from '../store/port/log.ts';
-import {
-  deliveryLead,
-  dueDeliveries,
-  dueHosts,
-  nextDueDelivery,
-  type DeliveryRecord,
-} from '../store/sql/views/delivery-queries.ts';
 import type { OnFault } from './fault.ts';
 import { createHostGate } from './host-gate.ts';
 import type { HttpOut } from './http-out.ts';
+import type { DeliveryRecord } from '../store/port/views/deliveries.ts';
 
 export interface WebhooksOptions {
   readonly log: EventLog;
@@ -94,12 +88,12 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     pendingHosts = undefined;
     if (stopping) return;
     const now = dueTime(clock);
-    leadMs ??= await deliveryLead(log.rows, now);
+    leadMs ??= await log.views.deliveries.lead(now);
     const ahead = now + leadMs;
-    for (const host of asked === 'all' ? await dueHosts(log.rows, ahead) : asked) {
+    for (const host of asked === 'all' ? await log.views.deliveries.dueHosts(ahead) : asked) {
       const room = gate.room(host, clock.monotonic());
       if (room <= 0) continue;
-      const due = await dueDeliveries(log.rows, host, now, room + gate.underWay(host), ahead);
+      const due = await log.views.deliveries.due(host, now, room + gate.underWay(host), ahead);
       if (stopping) return;
       for (const delivery of due.filter(({ deliveryId }) => !underWay.has(deliveryId)).slice(0, room)) {
         if (slots() <= 0) {
@@ -117,7 +111,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   /** Schedules the next check in case no event triggers one earlier. */
   async function plan(): Promise<void> {
     const [now, at] = [dueTime(clock), clock.monotonic()];
-    const next = await nextDueDelivery(log.rows, now);
+    const next = await log.views.deliveries.nextDue(now);
     if (stopping) return;
     const pauses = [POLL_MS, (next ?? Infinity) - now, (gate.nextOpening(at) ?? Infinity) - at];
     lookAgain(Math.max(MIN_DELAY_MS, Math.min(...pauses)));

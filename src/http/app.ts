@@ -3,7 +3,6 @@ import { setMaxListeners } from 'node:events';
 import { Hono } from 'hono';
 import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
 import { GraphFailed, GraphLoading, GraphsUnavailable } from '../graphs/port.ts';
-import { SearchRefused } from '../store/port/rows.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -26,6 +25,7 @@ import {
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
 import { truncateEndpoints } from './system/truncate.ts';
+import { SearchRefused } from '../store/port/views/views.ts';
 
 export function createApp(context: ServerContext): Hono<Env> {
   // Every open reply adds a listener to this signal.

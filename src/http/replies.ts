@@ -1,9 +1,9 @@
 /** Defines all replies with an error status, and helpers for successful ones. */
 import { notServedText } from '../graphs/port.ts';
 import { encodeJson, MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
-import type { SearchRefused } from '../store/port/rows.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
+import { SearchRefused } from '../store/port/views/views.ts';
 
 /** An HTTP error that routes throw and the app renders as `{"detail": message}`. */
 export class HttpProblem extends Error {

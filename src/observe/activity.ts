@@ -9,7 +9,6 @@ import { toTimestamp } from '../kernel/clock.ts';
 import { placeText, userPlaceOf } from '../kernel/stack.ts';
 import type { Recorded } from '../store/port/events.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { getRun } from '../store/sql/views/run-queries.ts';
 import type { Outcome, ThreadEventMap } from '../thread/events.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { RUN_ENDED, RUN_WARNED, type OnEntry, type RunException } from './entry.ts';
@@ -103,7 +102,7 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
     }
     if (known !== undefined) return onEntry(entryOf(data, at, known));
     // The run was created before this process started, so its row is read.
-    getRun(log.rows, data.runId).then(
+    log.views.runs.get(data.runId).then(
       (run) => {
         if (run === undefined) return onEntry(entryOf(data, at, undefined));
         const { startedAt, createdAt: dueAt, kwargs } = run;

@@ -1,7 +1,7 @@
 /** Finds threads and runs by the first characters of their ids. */
 import { isUuid } from '../kernel/ids.ts';
 import type { History } from '../store/port/past.ts';
-import { latestRun, readRun, type RunRecord } from '../store/sql/views/run-queries.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** Beginning of an id as the replay prints it, with or without the ellipsis. */
 const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}…?$/i;
@@ -20,7 +20,7 @@ export async function findThread(history: History, given: string): Promise<strin
   assertPrefix(given);
   const prefix = toPrefix(given);
   if (isUuid(prefix)) return prefix;
-  const ids = await history.views.threadIds(prefix, MAX_NAMED);
+  const ids = await history.past.threadIds(prefix, MAX_NAMED);
   const [id] = ids;
   if (id === undefined) throw new Error(`--thread: found no thread whose id begins with ${prefix}`);
   if (ids.length > 1)
@@ -45,12 +45,12 @@ export async function findRun(history: History, given: string): Promise<RunRecor
   if (!PREFIX.test(given))
     throw new Error(`expected the id of a run or thread, or its first characters, found "${given}"`);
   const prefix = toPrefix(given);
-  const runs = await history.views.runIds(prefix, MAX_NAMED);
-  const threads = await history.views.threadIds(prefix, MAX_NAMED);
+  const runs = await history.past.runIds(prefix, MAX_NAMED);
+  const threads = await history.past.threadIds(prefix, MAX_NAMED);
   const found = new Map<string, RunRecord>();
-  for (const runId of runs) found.set(runId, readRun(history.rows, runId)!);
+  for (const runId of runs) found.set(runId, (await history.views.runs.get(runId))!);
   for (const threadId of threads) {
-    const last = await latestRun(history.rows, threadId);
+    const last = await history.views.runs.latest(threadId);
     if (last !== undefined) found.set(last.runId, last);
   }
   const [run] = found.values();

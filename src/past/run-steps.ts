@@ -3,12 +3,12 @@ import { nodePathOf } from '../kernel/embedded-ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { startTurn } from '../kernel/turn.ts';
 import type { PayloadReader } from '../store/port/payloads.ts';
-import type { RunRecord } from '../store/sql/views/run-queries.ts';
 import type { ThreadEventMap } from '../thread/events.ts';
 import { addedBetween, type Added } from './added-messages.ts';
 import { kindOf, nodesOn } from './step-nodes.ts';
 import { stepTime } from './steps.ts';
 import { readRunEvents, type RunSource } from './trace.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface RunStep {
   /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */

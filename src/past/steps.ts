@@ -104,7 +104,7 @@ const nextOfEnd = (outcome: (ThreadEvent & { type: 'RunCompleted' })['data']['ou
 
 /** Groups nodes by the checkpoint that their tasks wrote on. */
 async function openTasks(history: History, threadId: string, checkpoints: readonly SavedCheckpoint[]) {
-  const tasks = Map.groupBy(await history.views.tasks(threadId), (task) => keyOf(task));
+  const tasks = Map.groupBy(await history.past.tasks(threadId), (task) => keyOf(task));
   const parents = new Map(
     checkpoints.flatMap(({ ns, checkpointId, parentId }) =>
       parentId === null ? [] : [[keyOf({ ns, checkpointId }), keyOf({ ns, checkpointId: parentId })]],

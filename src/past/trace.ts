@@ -4,8 +4,8 @@ import { startTurn } from '../kernel/turn.ts';
 import type { Recorded } from '../store/port/events.ts';
 import type { PayloadReader, StoredFrame, WriteText } from '../store/port/payloads.ts';
 import type { History } from '../store/port/past.ts';
-import type { RunRecord } from '../store/sql/views/run-queries.ts';
 import { threadStream, type CheckpointKey, type Outcome, type ThreadEvent } from '../thread/events.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** A log that a run is read from: one of the past, or the open one. */
 export interface RunSource {

@@ -7,7 +7,6 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { StoredFrame } from '../store/port/payloads.ts';
-import { isRunOpen } from '../store/sql/views/run-end-queries.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { POLL_MS } from './pause.ts';
@@ -50,7 +49,7 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunRef,
 
   async function readLog(): Promise<Page> {
     // The end is read before the frames: the last frames are committed no later than the end.
-    const open = await isRunOpen(log.rows, run.runId);
+    const open = await log.views.runs.isOpen(run.runId);
     const page = await log.payloads.frames(run.runId, cursor, PAGE_FRAMES);
     caughtUp = page.length === 0;
     return caughtUp && !open ? undefined : advance(page);

@@ -4,12 +4,12 @@ import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { StoredFrame } from '../store/port/payloads.ts';
-import { endOfRun, type EndedRun } from '../store/sql/views/run-end-queries.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
+import type { EndedRun } from '../store/port/views/runs.ts';
 
 export interface RunStreams {
   /** Yields pages of frames with ids above `after`. Returns after the run's last frame, or on abort. */
@@ -49,7 +49,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     async ended(runId, signal) {
       while (!signal.aborted) {
         const next = hub.end(runId);
-        const end = await endOfRun(log.rows, runId);
+        const end = await log.views.runs.end(runId);
         if (end !== 'open') {
           next.cancel();
           return end;

@@ -9,7 +9,6 @@ import type { Clock } from '../kernel/clock.ts';
 import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { getRun, nextRun, type RunRecord } from '../store/sql/views/run-queries.ts';
 import { toNamedId, type Draft, type ThreadEvent } from '../protocol/event.ts';
 import { START, toEventId, toSeq, type NamedEvent, type StreamCursor } from '../protocol/stream-cursor.ts';
 import { openRunFold, type RunEnding, type RunFold } from '../protocol/run-fold.ts';
@@ -19,6 +18,7 @@ import { maxOrdinal } from './max-ordinal.ts';
 import { pause } from './pause.ts';
 import { openRunPages, type RunPages } from './run-pages.ts';
 import { createSharedTexts } from './shared-texts.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface ThreadReader {
   /** The next events in order, possibly none. Undefined when everything committed so far has been returned. */
@@ -91,7 +91,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
   }
 
   async function find(threadId: string, { runId, eventId }: NamedEvent): Promise<StreamCursor | undefined> {
-    const run = await getRun(log.rows, runId, { threadId });
+    const run = await log.views.runs.get(runId, { threadId });
     if (run === undefined || run.ordinal === null) return undefined;
     let index = 0;
     for await (const drafts of foldFrames(run, foldOf(run)))
@@ -139,7 +139,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
       async function begin(): Promise<ThreadEvent[] | undefined> {
         pending?.cancel();
         pending = hub.next(threadId);
-        const run = (await visible()) ? await nextRun(log.rows, threadId, ordinal) : undefined;
+        const run = (await visible()) ? await log.views.runs.next(threadId, ordinal) : undefined;
         if (run === undefined || run.ordinal === null) return undefined;
         // A subscription keeps the frames from being deleted, so expiry is checked after subscribing.
         const pages = (opening = openRunPages(log, hub, clock, run, -1));
@@ -161,7 +161,7 @@ export function createThreadEvents(log: EventLog, hub: Hub, clock: Clock): Threa
 
       async function goOn(run: Current): Promise<ThreadEvent[] | undefined> {
         const page = await run.pages.poll();
-        if (page === undefined) return end(run, await getRun(log.rows, run.run.runId));
+        if (page === undefined) return end(run, await log.views.runs.get(run.run.runId));
         if (page.length === 0) return undefined;
         return page.flatMap((frame) => toEvents(run, run.fold.frame(frame), frame.at));
       }

@@ -8,13 +8,13 @@ import type { Clock } from '../kernel/clock.ts';
 import { writeJson, type Sendable } from '../kernel/json-text.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { FrameText, StoredFrame } from '../store/port/payloads.ts';
-import { latestRun, nextRun, type RunRecord } from '../store/sql/views/run-queries.ts';
 import { threadStream } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { maxOrdinal } from './max-ordinal.ts';
 import { pause } from './pause.ts';
 import type { RunStreams } from './run-stream.ts';
 import { isLargePage } from './shared-pages.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** `run_modes`: all frames and the end of each run. `lifecycle`: `metadata` frames and the end. `state_update`: client writes. */
 export const THREAD_STREAM_MODES = ['run_modes', 'lifecycle', 'state_update'] as const;
@@ -64,7 +64,7 @@ export function createThreadStreams(
   async function start(threadId: string, id: string | undefined): Promise<Cursor> {
     const newest = await maxOrdinal(log, threadId);
     if (id !== undefined) return parseCursor(id, newest);
-    const latest = await latestRun(log.rows, threadId);
+    const latest = await log.views.runs.latest(threadId);
     if (latest?.ordinal == null || latest.endedAt !== null) return { ordinal: newest, index: STATE_INDEX };
     return { ordinal: latest.ordinal, index: await log.payloads.lastFrame(latest.runId) };
   }
@@ -134,7 +134,7 @@ export function createThreadStreams(
           wake.cancel();
           return;
         }
-        const run = await nextRun(log.rows, threadId, ordinal);
+        const run = await log.views.runs.next(threadId, ordinal);
         const newest = await maxOrdinal(log, threadId);
         if (modes.includes('state_update'))
           yield* readUpdates(threadId, [updatesReadTo, run?.ordinal ?? newest + 1], state);

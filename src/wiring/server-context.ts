@@ -60,7 +60,7 @@ export function createContext(
     metrics: createMetrics({
       requests: requestCounts.read,
       concurrency: config.concurrency,
-      ...{ rows: paths.log.rows, clock, loopDelay, readers: hub.readers, connections },
+      ...{ views: paths.log.views, clock, loopDelay, readers: hub.readers, connections },
     }),
     about: openAbout(paths.log, {
       ...{ version, http: config.http },

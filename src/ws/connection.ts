@@ -19,8 +19,6 @@ import { check } from '../http/check.ts';
 import { reconnectParams, subscribeParams, unsubscribeParams } from '../http/protocol/schemas.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import { createMailbox } from '../kernel/mailbox.ts';
-import { getRun } from '../store/sql/views/run-queries.ts';
-import { getThread } from '../store/sql/views/thread-queries.ts';
 import {
   CommandProblem,
   MALFORMED,
@@ -61,7 +59,7 @@ export function serveSocket(
     threadId,
     events: context.threadEvents,
     outlet,
-    visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
+    visible: async () => (await context.log.views.threads.get(threadId, filter)) !== undefined,
     signal: over.signal,
   });
   const stopKeepAlive = keepAlive(socket, outlet, context.clock);
@@ -102,7 +100,7 @@ export function serveSocket(
   const reconnect: Perform = async (who, params) => {
     const { run_id: runId, subscriptions: ids = [] } = check(reconnectParams, params);
     await findThread(who);
-    if ((await getRun(context.log.rows, runId, { threadId })) === undefined)
+    if ((await context.log.views.runs.get(runId, { threadId })) === undefined)
       throw new CommandProblem('no_such_run', `The thread has no run ${runId}.`);
     const restored = ids.length > 0 && ids.every((id) => subscriptions.has(id));
     return { restored, ...(restored && { missed_events: 0 }) };

@@ -13,7 +13,6 @@ import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-sto
 import { createRowWriter } from '../../src/store/sqlite/row-store.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
-import { sqlFunctions } from '../../src/sql-functions.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../../src/thread/events.ts';
 import { evolve, initial } from '../../src/thread/state.ts';
 
@@ -102,12 +101,12 @@ export async function buildBulk(
 ): Promise<void> {
   const clock = systemClock();
   await openSqliteLog({
-    ...{ dir, projection, functions: sqlFunctions, clock },
+    ...{ dir, projection, clock },
     onFault(error) {
       throw error;
     },
   }).close();
-  const db = openConnection(join(dir, LOG_FILE), { functions: sqlFunctions });
+  const db = openConnection(join(dir, LOG_FILE));
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -2000000');
   const prepare = createStatements(db);

@@ -47,7 +47,7 @@ async function measureStates(report: Report, dir: string): Promise<void> {
   const begun = performance.now();
   const history = storeAt(dir).openPast();
   try {
-    const last = await history.views.lastPosition();
+    const last = await history.past.lastPosition();
     const states = openPastStates(history, LONG_THREAD);
     await states.at(last);
     const name = `state of a thread with ${EVENTS_OF_THREAD.toLocaleString('en')} events`;

@@ -11,7 +11,7 @@ const RETENTION = 10 * MINUTE;
 test('S2 given two ended runs, when the retention of one is over, then its frames go, and its answer and the other run stay', async () => {
   const clock = leapingClock();
   await withServer({ clock, overrides: { frameRetentionMs: RETENTION } }, async (s) => {
-    const { payloads, rows } = s.server.log;
+    const { payloads, views } = s.server.log;
     const thread = await newThread(s);
     const framesOf = async (run: string) => (await payloads.lastFrame(run)) + 1;
     const play = async (text: string): Promise<string> => {
@@ -28,7 +28,7 @@ test('S2 given two ended runs, when the retention of one is over, then its frame
       // Never so far that the younger run's time would be over too. A sweep leaves no fact to wait for, but asks the
       // reader thread, which answers in order.
       if (clock.now() + 10_000 < end) clock.leap(10_000);
-      await rows.search('SELECT 1');
+      await views.inventory.assistants();
     }
     assert.ok((await framesOf(young)) > 0);
     assert.deepEqual(await s.client.runs.join(thread, old), answer);

@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import * as assert from 'node:assert/strict';
 import type { BodyOf } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, leapingClock, newThread, say, TIMESTAMP } from './scene.ts';
+import { withRows } from '../support/rows.ts';
 
 const test = suite('conformance: records of webhooks');
 
@@ -247,7 +249,8 @@ test('L3 given what was delivered, given up and is owed, when thread and run are
       await s.client.runs.delete(other, ofRun.runId);
       assert.deepEqual(await list(s), []);
       assert.equal((await s.request('POST', `/webhooks/${owed.webhookId}/redeliver`)).status, 404);
-      const rows = () => s.server.log.rows.all('SELECT delivery_id FROM deliveries');
+      const rows = () =>
+        withRows(join(s.dir, 'data'), (read) => read.all('SELECT delivery_id FROM deliveries'));
       assert.equal(rows().length, 2);
       clock.leap(2 * 86_400_000);
       for (const { webhookId } of [owed, ofRun])

@@ -50,7 +50,7 @@ test('a backup beside a server under load restores with all that was acknowledge
     assert.equal((await runHere(['verify', '--data', other])).code, 0);
     const history = storeAt(other).openPast();
     try {
-      assert.equal(await history.views.lastPosition(), position);
+      assert.equal(await history.past.lastPosition(), position);
       for (const thread of before)
         assert.equal(history.readStream(threadStream(thread), 1, 100).at(-1)?.type, 'RunCompleted');
     } finally {

@@ -18,7 +18,6 @@ export async function requestCancel(
   const log = openSqliteLog({
     dir,
     projection,
-    functions: {},
     clock,
     onFault(error) {
       throw error;

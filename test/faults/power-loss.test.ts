@@ -9,7 +9,6 @@ import { openConnection, type Connection } from '../../src/store/sqlite/connecti
 import { openSqliteLog } from '../../src/store/sqlite/log.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
-import { sqlFunctions } from '../../src/sql-functions.ts';
 import { withPrograms } from '../e2e/programs.ts';
 import { createRandom, seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
@@ -43,7 +42,7 @@ function assertNothingEarly(calls: readonly Call[], claims: readonly Claim[]): v
 async function assertHeld(dir: string, promised: readonly Claim[], where: string): Promise<void> {
   const faults: unknown[] = [];
   const log = openSqliteLog({
-    ...{ dir, projection, functions: sqlFunctions, clock: systemClock() },
+    ...{ dir, projection, clock: systemClock() },
     onFault: (error) => faults.push(error),
   });
   const db: Connection = openConnection(join(dir, 'log.db'), { readonly: true });

@@ -5,7 +5,6 @@ import { createThreadMaintenance } from '../../src/actors/thread-maintenance.ts'
 import { recoverRuns } from '../../src/effects/recovery.ts';
 import type { Lease } from '../../src/store/port/log.ts';
 import type { CheckpointText, PayloadWrite } from '../../src/store/port/payloads.ts';
-import { claimableRuns } from '../../src/store/sql/views/run-queries.ts';
 import type { NewRun, ThreadCommand } from '../../src/thread/decide.ts';
 import { threadStream, type Outcome } from '../../src/thread/events.ts';
 import { ask, SUCCESS } from '../support/given.ts';
@@ -86,7 +85,7 @@ export function startLife(given: TestLog, seed: number): Life {
     const strategy = random.pick(['reject', 'enqueue', 'enqueue', 'interrupt', 'rollback'] as const);
     // A run that ended is never made again: its id is the server's own.
     if (again === undefined) known.push({ runId, threadId });
-    else if (given.log.rows.get('SELECT 1 AS x FROM secrets WHERE run_id = @runId', { runId }) === undefined)
+    else if (given.rows.get('SELECT 1 AS x FROM secrets WHERE run_id = @runId', { runId }) === undefined)
       return Promise.resolve();
     return dispatch(threadId, ask.createRun(runId, strategy, more), [
       { kind: 'secret', runId, threadId, data: '{}' },
@@ -94,10 +93,10 @@ export function startLife(given: TestLog, seed: number): Life {
   }
 
   async function startRun(): Promise<void> {
-    const claimable = await claimableRuns(given.log.rows, given.clock.now(), 10);
+    const claimable = await given.log.views.runs.claimable(given.clock.now(), 10);
     if (claimable.length === 0 && random.chance(0.7)) return given.clock.advance(random.int(1, 1_500));
     // A run that has begun is next in any case. One that executes may be requeued by what is done at the same time.
-    const begun = given.log.rows.all<{ thread_id: string }>(
+    const begun = given.rows.all<{ thread_id: string }>(
       `SELECT thread_id FROM runs WHERE attempt > 0 AND (status = 'pending' OR (status = 'running' AND @alone = 0))`,
       { alone: alone ? 1 : 0 },
     );
@@ -118,7 +117,7 @@ export function startLife(given: TestLog, seed: number): Life {
   }
 
   const isCurrent = ({ runId, leaseId }: Lease): boolean =>
-    given.log.rows.get('SELECT 1 AS x FROM leases WHERE run_id = @runId AND lease_id = @leaseId', {
+    given.rows.get('SELECT 1 AS x FROM leases WHERE run_id = @runId AND lease_id = @leaseId', {
       ...{ runId, leaseId },
     }) !== undefined;
 
@@ -240,11 +239,11 @@ export function startLife(given: TestLog, seed: number): Life {
   }
 
   async function dump(): Promise<string> {
-    return given.past((history) => {
-      const tables = history.rows.all<{ name: string }>(
+    return given.past((_, rows) => {
+      const tables = rows.all<{ name: string }>(
         `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('opened', 'meta')`,
       );
-      return JSON.stringify(tables.map(({ name }) => history.rows.all(`SELECT * FROM ${name}`)));
+      return JSON.stringify(tables.map(({ name }) => rows.all(`SELECT * FROM ${name}`)));
     });
   }
 
@@ -265,8 +264,8 @@ export function startLife(given: TestLog, seed: number): Life {
           assert.equal(await dump(), before, `D3 a refusal wrote something: ${done.at(-1)}`);
       }
       await given.log.commit(batch([]));
-      await given.past(async (history) => {
-        await observer.check(history, given.clock.now());
+      await given.past(async (history, rows) => {
+        await observer.check(history, rows, given.clock.now());
         if (random.chance(0.2)) await observer.verify(history);
       });
     },

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import type { Recorded } from '../../src/store/port/events.ts';
+import type { RowReader } from '../../src/store/sqlite/row-store.ts';
 import type { History } from '../../src/store/port/past.ts';
-import { claimableRuns } from '../../src/store/sql/views/run-queries.ts';
 import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream, type Outcome } from '../../src/thread/events.ts';
 
@@ -25,7 +25,7 @@ export interface Observer {
   /** Facts as listeners hear of them. */
   hear(events: readonly Recorded[]): void;
   /** Throws for the first thing that is not as it has to be. */
-  check(history: History, now: number): Promise<void>;
+  check(history: History, rows: RowReader, now: number): Promise<void>;
   /** The same with everything worked out from the log once more, which takes several times as long. */
   verify(history: History): Promise<void>;
   readonly counts: Record<string, number>;
@@ -144,12 +144,10 @@ export function createObserver(): Observer {
     }
   }
 
-  async function checkRuns(history: History, now: number): Promise<void> {
+  async function checkRuns(history: History, read: RowReader, now: number): Promise<void> {
     for (const [runId, { outcomes }] of runs)
       assert.ok(outcomes.length <= 1, `X3 run ${runId} ended ${outcomes.length} times: ${outcomes.join()}`);
-    const rows = history.rows.all<{ run_id: string; thread_id: string; status: string }>(
-      'SELECT * FROM runs',
-    );
+    const rows = read.all<{ run_id: string; thread_id: string; status: string }>('SELECT * FROM runs');
     const statuses = new Map(rows.map((row) => [row.run_id, row.status]));
     const running = rows.filter(({ status }) => status === 'running');
     assert.equal(
@@ -163,7 +161,7 @@ export function createObserver(): Observer {
       const row = statuses.get(runId) ?? 'gone';
       assert.equal(['gone', 'running', 'pending'].includes(row) ? row : 'ended', status, `run ${runId}`);
     }
-    const claimable = await claimableRuns(history.rows, now, 1_000);
+    const claimable = await history.views.runs.claimable(now, 1_000);
     assert.equal(
       new Set(claimable.map(({ threadId }) => threadId)).size,
       claimable.length,
@@ -172,8 +170,8 @@ export function createObserver(): Observer {
     for (const { threadId } of claimable) assert.ok(!running.some((row) => row.thread_id === threadId), 'X1');
   }
 
-  async function checkThreads(history: History): Promise<void> {
-    const rows = history.rows.all<{ thread_id: string; status: string; head: string | null }>(
+  async function checkThreads(history: History, read: RowReader): Promise<void> {
+    const rows = read.all<{ thread_id: string; status: string; head: string | null }>(
       'SELECT * FROM threads',
     );
     assert.deepEqual(rows.map((row) => row.thread_id).sort(), [...heads.keys()].sort());
@@ -184,8 +182,8 @@ export function createObserver(): Observer {
     }
   }
 
-  function checkPayloads(history: History): void {
-    const column = (sql: string): string[] => history.rows.all<{ id: string }>(sql).map(({ id }) => id);
+  function checkPayloads(read: RowReader): void {
+    const column = (sql: string): string[] => read.all<{ id: string }>(sql).map(({ id }) => id);
     assert.deepEqual(
       column('SELECT run_id AS id FROM secrets').sort(),
       openRuns().sort(),
@@ -229,11 +227,11 @@ export function createObserver(): Observer {
   return {
     hear: (events) => events.forEach(take),
     counts,
-    async check(history, now) {
+    async check(history, rows, now) {
       checkEvents(history);
-      await checkRuns(history, now);
-      await checkThreads(history);
-      checkPayloads(history);
+      await checkRuns(history, rows, now);
+      await checkThreads(history, rows);
+      checkPayloads(rows);
     },
     async verify(history) {
       const { finding } = await verify(history);

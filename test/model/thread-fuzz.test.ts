@@ -45,7 +45,7 @@ test(
         const life = startLife(given, seed);
         try {
           for (let step = 0; step < STEPS; step++) await life.step();
-          await given.past(life.observer.verify);
+          await given.past((history) => life.observer.verify(history));
         } catch (error) {
           console.error(`SEED=${seed} MODEL_SEEDS=1 MODEL_STEPS=${STEPS}\n${life.done.join('\n')}`);
           throw error;

@@ -30,7 +30,7 @@ async function exportThreads(data: string, folder: string): Promise<string[]> {
   await mkdir(folder);
   const store = storeAt(data);
   const past = store.openPast();
-  const threads = await past.views.threads();
+  const threads = await past.past.threads();
   past.close();
   const files: string[] = [];
   for (const { thread_id: threadId } of threads) {

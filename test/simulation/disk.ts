@@ -13,17 +13,17 @@ import { openConnection } from '../../src/store/sqlite/connection.ts';
 import { loadSnapshot, readAll, readStream } from '../../src/store/sqlite/event-store.ts';
 import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
-import { createPayloadReader, createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
+import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
-import { createRowReader } from '../../src/store/sqlite/row-store.ts';
+import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
 import { prepareSchema } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
-import { sqlFunctions as functions } from '../../src/sql-functions.ts';
 
 export interface Disk extends Omit<EventLog, 'close' | 'onCommitted' | 'onPoisoned'> {
   readonly history: History;
+  readonly rows: RowReader;
   /** What the writer announced since this was last asked. */
   announced(): Notice[];
   /** The content of every frame that was ever written, by run and id. */
@@ -44,7 +44,7 @@ export interface DiskOptions {
 }
 
 export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
-  const db = openConnection(':memory:', { functions });
+  const db = openConnection(':memory:');
   const prepare = createStatements(db);
   prepareSchema(db);
   prepareRows(db, prepare, projection);
@@ -66,6 +66,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     onFault: fail,
   });
   const rows = createRowReader(prepare);
+  const history = viewHistory(db, projection);
 
   function watch(batch: Batch, events: readonly Recorded[]): void {
     written += 1;
@@ -117,9 +118,10 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
     readAll: async (after, limit) => readAll(prepare, after, limit),
     loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
-    payloads: createPayloadReader(prepare, rows.search),
+    payloads: history.payloads,
+    views: history.views,
     rows,
-    history: viewHistory(db, projection, functions),
+    history,
     announced: () => notices.splice(0),
     frames,
     forgotten,

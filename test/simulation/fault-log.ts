@@ -7,6 +7,10 @@ import type { Random } from '../support/random.ts';
 import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';
 import type { Schedule } from './schedule.ts';
+import type { Views } from '../../src/store/port/views/views.ts';
+
+type Questions = Record<string, (...args: unknown[]) => unknown>;
+const DIRECT: ReadonlySet<string> = new Set(['made', 'scan', 'namespaces']);
 
 export interface FaultLog extends EventLog {
   /** `zombie`: what it still writes with a lease arrives, long after. */
@@ -160,7 +164,16 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
     return ask();
   }
 
-  const { rows, payloads } = disk;
+  /** Answers that are no promise read nothing, or a page at a time. */
+  const viaRead = (questions: Questions): Questions =>
+    Object.fromEntries(
+      Object.entries(questions).map(([name, ask]) => [
+        name,
+        DIRECT.has(name) ? ask : (...args: unknown[]) => read(async () => ask(...args)),
+      ]),
+    );
+
+  const { views, payloads } = disk;
   return {
     commit,
     readStream: (...args) => read(() => disk.readStream(...args)),
@@ -184,11 +197,9 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
       secret: (...args) => read(() => payloads.secret(...args)),
       body: (...args) => read(() => payloads.body(...args)),
     },
-    rows: {
-      all: (...args) => counted(() => rows.all(...args)),
-      get: (...args) => counted(() => rows.get(...args)),
-      search: (...args) => read(() => rows.search(...args)),
-    },
+    views: Object.fromEntries(
+      Object.entries(views).map(([aggregate, questions]) => [aggregate, viaRead(questions as Questions)]),
+    ) as unknown as Views,
     async close() {
       if (writing) await new Promise<void>((resolve) => drained.push(resolve));
       if (life === 'alive') life = 'closed';

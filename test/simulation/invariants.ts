@@ -49,7 +49,7 @@ export function checkStops({ schedule, ledger }: World, since: number): void {
 
 /** All of them, the slow ones too: the observer's, and that rebuilt rows equal the live ones. */
 export async function checkAll({ ledger, disk, schedule }: World): Promise<void> {
-  await ledger.observer.check(disk.history, schedule.now());
+  await ledger.observer.check(disk.history, disk.rows, schedule.now());
   await ledger.observer.verify(disk.history);
 }
 

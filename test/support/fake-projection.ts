@@ -1,5 +1,6 @@
 import type { Recorded } from '../../src/store/port/events.ts';
-import type { Projection, RowWrite } from '../../src/store/port/rows.ts';
+import type { RowWrite } from '../../src/store/port/rows.ts';
+import type { Projection } from '../../src/store/sql/projection.ts';
 
 export interface FakeProjectionOptions {
   readonly version?: string;

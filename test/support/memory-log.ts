@@ -122,7 +122,7 @@ export function createMemoryLog(options: {
     // Nothing here can fail half-way.
     onPoisoned: () => () => undefined,
     payloads: absent('payloads'),
-    rows: absent('rows'),
+    views: absent('views'),
     async close() {
       if (waiting.length > 0) flush();
       closed = true;

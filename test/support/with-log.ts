@@ -1,18 +1,17 @@
 import { join } from 'node:path';
 import type { Ids } from '../../src/kernel/ids.ts';
 import type { EventLog } from '../../src/store/port/log.ts';
-import type { Projection } from '../../src/store/port/rows.ts';
+import type { Projection } from '../../src/store/sql/projection.ts';
 import { openConnection, type Connection } from '../../src/store/sqlite/connection.ts';
 import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/store/sqlite/log.ts';
+import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
+import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { projection as realProjection } from '../../src/store/sql/rows/projection.ts';
-import { sqlFunctions as functions, sqlFunctionsModule } from '../../src/sql-functions.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { Random } from './random.ts';
 import { withTempDir } from './temp-dir.ts';
-
-export { functions };
 
 export interface TestLog {
   readonly dir: string;
@@ -23,8 +22,10 @@ export interface TestLog {
   readonly faults: readonly unknown[];
   /** Closes the log and opens it again, with another projection if one is given. */
   reopen(projection?: Projection): Promise<EventLog>;
-  /** Lends the past of the directory, read-only, beside the open log. */
-  past<T>(use: (history: History) => Promise<T> | T): Promise<T>;
+  /** Lends the past of the directory and its rows, read-only, beside the open log. */
+  past<T>(use: (history: History, rows: RowReader) => Promise<T> | T): Promise<T>;
+  /** Reads rows beside the open log. */
+  readonly rows: RowReader;
   /** Lends a second connection to the file, to look at it or to damage it behind the log's back. */
   behind<T>(use: (db: Connection) => T): T;
 }
@@ -42,16 +43,14 @@ export async function withLog<T>(
       openSqliteLog({
         dir,
         projection,
-        functions,
-        functionsModule: sqlFunctionsModule,
         clock: now === undefined ? clock : { ...clock, now },
         onFault: (error) => faults.push(error),
       });
     let log = open();
-    let past: { readonly db: Connection; readonly history: History } | undefined;
+    let past: { readonly db: Connection; readonly history: History; readonly rows: RowReader } | undefined;
     const openPast = () => {
-      const db = openConnection(join(dir, LOG_FILE), { readonly: true, functions });
-      return { db, history: viewHistory(db, projection, functions) };
+      const db = openConnection(join(dir, LOG_FILE), { readonly: true });
+      return { db, history: viewHistory(db, projection), rows: createRowReader(createStatements(db)) };
     };
     const closeAll = async (): Promise<void> => {
       past?.db.close();
@@ -66,6 +65,9 @@ export async function withLog<T>(
         get log() {
           return log;
         },
+        get rows() {
+          return (past ??= openPast()).rows;
+        },
         async reopen(next = projection) {
           await closeAll();
           projection = next;
@@ -74,16 +76,16 @@ export async function withLog<T>(
         async past(look) {
           // Opened once: a model looks after each of its steps.
           past ??= openPast();
-          const { db, history } = past;
+          const { db, history, rows } = past;
           db.exec('BEGIN');
           try {
-            return await look(history);
+            return await look(history, rows);
           } finally {
             db.exec('COMMIT');
           }
         },
         behind(look) {
-          const db = openConnection(join(dir, LOG_FILE), { functions });
+          const db = openConnection(join(dir, LOG_FILE));
           try {
             return look(db);
           } finally {

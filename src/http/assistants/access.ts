@@ -9,12 +9,12 @@ import type { AssistantContent } from '../../assistant/events.ts';
 import type { AssistantRefusal } from '../../assistant/decide.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { getAssistant, type AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
 import type { Filter } from '../../kernel/filter.ts';
 import { grantedMetadata, type Granted } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { assistantExists, HttpProblem, noAssistant, noVersion, notAuthorized } from '../replies.ts';
 import { assistantPatch } from './schemas.ts';
+import type { AssistantRecord } from '../../store/port/views/assistants.ts';
 
 /** Paths and bodies name an assistant by its id, or a graph's own assistant by the graph's name. */
 export const toAssistantId = (given: string): string =>
@@ -25,7 +25,7 @@ export async function findAssistant(
   assistantId: string,
   filter: Filter | undefined,
 ): Promise<AssistantRecord> {
-  const assistant = await getAssistant(log.rows, assistantId, filter);
+  const assistant = await log.views.assistants.get(assistantId, filter);
   if (assistant === undefined) throw noAssistant();
   return assistant;
 }
@@ -36,9 +36,9 @@ export async function findAssistantToChange(
   assistantId: string,
   filter: Filter | undefined,
 ): Promise<AssistantRecord> {
-  const own = await getAssistant(log.rows, assistantId, filter, { systemToo: false });
+  const own = await log.views.assistants.get(assistantId, filter, { systemToo: false });
   if (own !== undefined) return own;
-  const seen = await getAssistant(log.rows, assistantId, filter);
+  const seen = await log.views.assistants.get(assistantId, filter);
   throw seen === undefined ? noAssistant() : notAuthorized();
 }
 

@@ -3,9 +3,7 @@ import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Filter } from '../../kernel/filter.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { metadataFilter } from '../../store/sql/views/filters.ts';
-import { searchAssistants, type AssistantSearch } from '../../store/sql/views/assistant-queries.ts';
-import { listVersions } from '../../store/sql/views/assistant-versions.ts';
+import { parseFilter } from '../../kernel/filter-syntax.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -16,6 +14,7 @@ import { pick } from '../select.ts';
 import { findAssistant, toAssistantId } from './access.ts';
 import { assistantConditions, assistantCount, assistantSearch, versionSearch } from './schemas.ts';
 import { assistant, assistantVersion, toAssistant, toAssistantVersion } from './shapes.ts';
+import type { AssistantSearch } from '../../store/port/views/assistants.ts';
 
 export const assistantEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -77,7 +76,7 @@ export const assistantEndpoints: readonly Endpoint[] = [
         metadata: metadata ?? {},
       });
       const search = { assistantId, ...(metadata !== undefined && { metadata }), limit, offset };
-      const versions = await listVersions(context.log.rows, search, filter);
+      const versions = await context.log.views.assistants.versions(search, filter);
       if (versions.length === 0) throw noVersionsOf(params.assistant_id);
       return jsonReply(versions.map(toAssistantVersion));
     },
@@ -104,7 +103,7 @@ async function find(
     ...(wanted.metadata !== undefined && { metadata: wanted.metadata }),
   };
   // Values of the handler become filter conditions, because system assistants pass every filter.
-  return searchAssistants(context.log.rows, { ...conditions, ...page }, [
+  return context.log.views.assistants.search({ ...conditions, ...page }, [
     ...(granted.filter ?? []),
     ...stampsOf(wanted.metadata ?? {}, metadata),
   ]);
@@ -112,6 +111,9 @@ async function find(
 
 /** Values that the handler added to the search's metadata or changed in it, as filter conditions. */
 const stampsOf = (before: JsonObject, after: JsonObject): Filter =>
-  metadataFilter(Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value)));
+  parseFilter(
+    Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value)),
+    'part',
+  );
 
 type Page = Pick<AssistantSearch, 'sortBy' | 'sortOrder' | 'limit' | 'offset'>;

@@ -4,8 +4,6 @@ import { systemAssistantId } from '../../actors/assistants.ts';
 import type { AssistantCommand } from '../../assistant/decide.ts';
 import type { AssistantContent } from '../../assistant/events.ts';
 import { defined, isObject } from '../../kernel/json.ts';
-import { getAssistant } from '../../store/sql/views/assistant-queries.ts';
-import { getVersion } from '../../store/sql/views/assistant-versions.ts';
 import { authorise } from '../access.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
@@ -65,7 +63,7 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
         if (done.ok) return jsonReply(toAssistant(await findAssistant(context, assistantId, undefined)));
       }
       const existing =
-        ifExists === 'do_nothing' ? await getAssistant(log.rows, assistantId, granted.filter) : undefined;
+        ifExists === 'do_nothing' ? await log.views.assistants.get(assistantId, granted.filter) : undefined;
       // A3 The assistant of another user: the reply reveals only that the id is taken.
       if (existing === undefined) throw assistantExists();
       return jsonReply(toAssistant(existing));
@@ -118,7 +116,8 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
         version,
       });
       await findAssistantToChange(context, assistantId, filter);
-      if (getVersion(context.log.rows, assistantId, version, filter) === undefined) throw noVersion();
+      if ((await context.log.views.assistants.version(assistantId, version, filter)) === undefined)
+        throw noVersion();
       return change(context, actor, assistantId, { type: 'SetAssistantVersion', version });
     },
   }),

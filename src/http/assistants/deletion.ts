@@ -5,13 +5,11 @@
  * that the request can be repeated after a failure in the middle.
  */
 import type { Actor } from '../../auth/authenticate.ts';
-import { runsOfAssistant, type AssistantRun } from '../../store/sql/views/assistant-queries.ts';
-import { getRun } from '../../store/sql/views/run-queries.ts';
-import { getThread, searchThreads } from '../../store/sql/views/thread-queries.ts';
 import { authorise } from '../access.ts';
 import { refusedChange } from './access.ts';
 import type { ServerContext } from '../context.ts';
 import { assistantBusy } from '../replies.ts';
+import type { AssistantRun } from '../../store/port/views/runs.ts';
 
 const PAGE_SIZE = 1000;
 
@@ -26,7 +24,7 @@ export async function deleteAssistant(
   const by = actor.user?.identity;
   const threadIds = new Set(withThreads ? await threadsToDelete(context, actor, assistantId) : []);
   const runs: AssistantRun[] = [];
-  for (const run of await runsOfAssistant(log.rows, assistantId)) {
+  for (const run of await log.views.runs.ofAssistant(assistantId)) {
     if (threadIds.has(run.threadId) || !(await isInReach(context, actor, run))) continue;
     if (run.busy) throw assistantBusy();
     runs.push(run);
@@ -43,14 +41,13 @@ export async function deleteAssistant(
 
 /** Ids of the assistant's threads that the caller may delete. Throws the handler's denial. */
 async function threadsToDelete(context: ServerContext, actor: Actor, assistantId: string): Promise<string[]> {
-  const { rows } = context.log;
   const found: string[] = [];
   const search = { metadata: { assistant_id: assistantId }, sortBy: 'thread_id', sortOrder: 'asc' } as const;
   for (let offset = 0; ; offset += PAGE_SIZE) {
-    const { threads } = await searchThreads(context.log, { ...search, limit: PAGE_SIZE, offset });
+    const { threads } = await context.log.views.threads.search({ ...search, limit: PAGE_SIZE, offset });
     for (const { threadId } of threads) {
       const { filter } = await authorise(context, actor, 'threads:delete', { thread_id: threadId });
-      if ((await getThread(rows, threadId, filter)) !== undefined) found.push(threadId);
+      if ((await context.log.views.threads.get(threadId, filter)) !== undefined) found.push(threadId);
     }
     if (threads.length < PAGE_SIZE) return found;
   }
@@ -62,5 +59,5 @@ async function isInReach(
   { runId, threadId }: AssistantRun,
 ): Promise<boolean> {
   const decision = await authorize(actor, 'threads:delete', { thread_id: threadId, run_id: runId });
-  return decision.ok && (await getRun(log.rows, runId, { filter: decision.filter })) !== undefined;
+  return decision.ok && (await log.views.runs.get(runId, { filter: decision.filter })) !== undefined;
 }

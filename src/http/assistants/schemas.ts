@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { parseFlag } from '../query.ts';
 import { defined } from '../../kernel/json.ts';
-import { ASSISTANT_SORTS } from '../../store/sql/views/assistant-queries.ts';
 import {
   filter,
   jsonObject,
@@ -17,6 +16,7 @@ import {
   withDefault,
 } from '../fields.ts';
 import { runConfig } from '../runs/schemas.ts';
+import { ASSISTANT_SORTS } from '../../store/port/views/assistants.ts';
 
 const description = z
   .string('expected a string')

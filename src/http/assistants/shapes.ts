@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { GraphSchemas } from '../../graphs/schema-port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { AssistantVersionRecord } from '../../store/sql/rows/assistant-content.ts';
-import type { AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
 import { json, jsonObject } from '../fields.ts';
 import { id, time } from '../reply-fields.ts';
+import type { AssistantRecord, AssistantVersionRecord } from '../../store/port/views/assistants.ts';
 
 export const assistant = z
   .object({

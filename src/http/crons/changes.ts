@@ -2,6 +2,7 @@
  * Endpoints that create, update and delete crons. A2, A3 The creator must be allowed to read the cron's thread and
  * assistant; a hidden one and a missing one look the same.
  */
+import type { Filter } from '../../kernel/filter.ts';
 import type { z } from 'zod';
 import { CONFLICT } from '../../actors/aggregate.ts';
 import type { Actor } from '../../auth/authenticate.ts';
@@ -9,8 +10,6 @@ import type { CronContent } from '../../cron/events.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import type { Append } from '../../store/port/log.ts';
-import { getCron, type CronRecord } from '../../store/sql/views/cron-queries.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { threadStream } from '../../thread/events.ts';
 import { isLiving } from '../../thread/state.ts';
 import { authorise } from '../access.ts';
@@ -24,6 +23,7 @@ import { findAssistantToRun } from '../runs/preparation.ts';
 import { checkTimes, grantedCron, newSecret, payloadOf, renewedSecret } from './content.ts';
 import { cronCreate, cronPatch } from './schemas.ts';
 import { cron, toCron } from './shapes.ts';
+import type { CronRecord } from '../../store/port/views/crons.ts';
 
 export const cronChangeEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -115,12 +115,8 @@ export const cronChangeEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-async function findCron(
-  { log }: ServerContext,
-  cronId: string,
-  filter?: Parameters<typeof getCron>[2],
-): Promise<CronRecord> {
-  const found = await getCron(log.rows, cronId, filter);
+async function findCron({ log }: ServerContext, cronId: string, filter?: Filter): Promise<CronRecord> {
+  const found = await log.views.crons.get(cronId, filter);
   if (found === undefined) throw noCron(cronId);
   return found;
 }
@@ -150,7 +146,7 @@ async function createCron(
   });
   if (threadId !== null) {
     const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-    if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+    if ((await log.views.threads.get(threadId, filter)) === undefined) throw noThread(threadId);
   }
   const { schedule = request.schedule, payload: left, metadata } = grantedCron(granted);
   const payload = { ...left, assistant_id: assistantId };

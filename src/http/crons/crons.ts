@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { countCrons, getCron, searchCrons, type CronConditions } from '../../store/sql/views/cron-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import { toAssistantId } from '../assistants/access.ts';
 import type { ServerContext } from '../context.ts';
@@ -14,6 +13,7 @@ import { jsonReply, noCron } from '../replies.ts';
 import { pick } from '../select.ts';
 import { cronConditions, cronCount, cronSearch } from './schemas.ts';
 import { cron, toCron } from './shapes.ts';
+import type { CronConditions } from '../../store/port/views/crons.ts';
 
 export const cronEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -28,8 +28,7 @@ export const cronEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, body }) {
       const { limit, offset, select } = body;
       const { conditions, filter } = await grant(context, actor, body, { limit, offset });
-      const { crons, total } = await searchCrons(
-        context.log.rows,
+      const { crons, total } = await context.log.views.crons.search(
         { ...conditions, sortBy: body.sort_by, sortOrder: body.sort_order, limit, offset },
         filter,
       );
@@ -52,7 +51,7 @@ export const cronEndpoints: readonly Endpoint[] = [
     replies: { 200: json(z.int(), 'Number of crons that match') },
     async handle({ context, actor, body }) {
       const { conditions, filter } = await grant(context, actor, body, { limit: 0, offset: 0 });
-      return jsonReply(await countCrons(context.log.rows, conditions, filter));
+      return jsonReply(await context.log.views.crons.count(conditions, filter));
     },
   }),
   endpoint({
@@ -63,7 +62,7 @@ export const cronEndpoints: readonly Endpoint[] = [
     replies: { 200: json(cron, 'The cron'), ...problems(404) },
     async handle({ context, actor, params: { cron_id: cronId } }) {
       const { filter } = await authorise(context, actor, 'crons:read', { cron_id: cronId });
-      const found = await getCron(context.log.rows, cronId, filter);
+      const found = await context.log.views.crons.get(cronId, filter);
       if (found === undefined) throw noCron(cronId);
       return jsonReply(toCron(found));
     },

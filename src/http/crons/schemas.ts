@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { findScheduleProblem, findZoneProblem } from '../../cron/schedule.ts';
-import { CRON_SORTS } from '../../store/sql/views/cron-queries.ts';
 import {
   filter,
   limit,
@@ -16,6 +15,7 @@ import {
   withDefault,
 } from '../fields.ts';
 import { multitaskStrategy, runCreate, streamModes } from '../runs/schemas.ts';
+import { CRON_SORTS } from '../../store/port/views/crons.ts';
 
 const schedule = z.string('expected a cron expression').superRefine((text, context) => {
   const problem = findScheduleProblem(text);

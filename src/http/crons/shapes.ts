@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { maskUrl } from '../../delivery/mask.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { CronRecord } from '../../store/sql/views/cron-queries.ts';
 import { jsonObject } from '../fields.ts';
 import { id, time } from '../reply-fields.ts';
+import type { CronRecord } from '../../store/port/views/crons.ts';
 
 export const cron = z
   .object({

@@ -9,8 +9,6 @@ import type { Actor } from '../../auth/authenticate.ts';
 import { parseUser } from '../../auth/user.ts';
 import type { CronContent } from '../../cron/events.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { getAssistant } from '../../store/sql/views/assistant-queries.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { parseSecret } from '../../thread/secret.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
@@ -20,7 +18,7 @@ import { createRun } from '../runs/creation.ts';
 import { runCreate } from '../runs/schemas.ts';
 
 export function createCronStart(context: ServerContext): StartCronRun {
-  const { rows, payloads } = context.log;
+  const { views, payloads } = context.log;
 
   async function makerOf(cronId: string): Promise<Actor> {
     const { user: kept, inherited } = parseSecret(await payloads.cronSecret(cronId));
@@ -31,8 +29,8 @@ export function createCronStart(context: ServerContext): StartCronRun {
   /** Deleting an assistant or a thread deletes its crons, but a cron created concurrently may survive. */
   async function isGone({ cron: { content } }: CronOrder): Promise<boolean> {
     const { assistantId, threadId } = content;
-    if ((await getAssistant(rows, assistantId)) === undefined) return true;
-    return threadId !== null && (await getThread(rows, threadId)) === undefined;
+    if ((await views.assistants.get(assistantId)) === undefined) return true;
+    return threadId !== null && (await views.threads.get(threadId)) === undefined;
   }
 
   return async (order): Promise<CronStarted> => {
@@ -59,7 +57,7 @@ export function createCronStart(context: ServerContext): StartCronRun {
 
   /** Assistant and thread exist, so a 404 for them means that the cron's creator may no longer read them. */
   async function hintOn({ status }: HttpProblem, { assistantId }: CronContent): Promise<string> {
-    const graphId = (await getAssistant(rows, assistantId))?.graphId;
+    const graphId = (await views.assistants.get(assistantId))?.graphId;
     const isServed = graphId !== undefined && context.graphs.graphIds.includes(graphId);
     return status === 404 && isServed
       ? ' (it exists, but the creator of the cron may not use it any more)'

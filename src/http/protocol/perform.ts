@@ -6,7 +6,6 @@
  */
 import { LogFull } from '../../actors/log-failures.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { latestRun } from '../../store/sql/views/run-queries.ts';
 import {
   CommandProblem,
   toError,
@@ -65,7 +64,7 @@ export async function perform(
 
 /** Sequence number such that all events up to it were committed before the command. */
 async function appliedThrough({ context, threadId }: Caller): Promise<number> {
-  const run = await latestRun(context.log.rows, threadId);
+  const run = await context.log.views.runs.latest(threadId);
   if (run === undefined || run.ordinal === null) return 0;
   return beforeRun(run.endedAt === null ? run.ordinal : run.ordinal + 1);
 }

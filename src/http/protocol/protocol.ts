@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { breathe } from '../../kernel/breathe.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import { isObject } from '../../kernel/json.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { MALFORMED, NO_THREAD, parseCommand, toError } from '../../protocol/command.ts';
 import { toEventText, type ThreadEvent } from '../../protocol/event.ts';
 import { problemOfChannels, readsByGraph, select, type Subscription } from '../../protocol/filter.ts';
@@ -88,7 +87,7 @@ export const protocolEndpoints: readonly Endpoint[] = [
       const given = resumeCursor(wanted, lastEventIdOf(c));
       const reader = context.threadEvents.read(threadId, {
         after: await context.threadEvents.resume(threadId, given),
-        visible: async () => (await getThread(context.log.rows, threadId, filter)) !== undefined,
+        visible: async () => (await context.log.views.threads.get(threadId, filter)) !== undefined,
       });
       const streamed = streamingReply({ context, actor, c });
       const textOf = (event: ThreadEvent) => context.threadEvents.textOf(threadId, 'sse', event, toSse);

@@ -2,8 +2,6 @@
 import { interruptKeys } from '../../kernel/ids.ts';
 import { defined, isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { AcceptedRequest } from '../../store/port/payloads.ts';
-import { lastStartedRun } from '../../store/sql/views/run-queries.ts';
-import type { ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { PROTOCOL_MODES } from '../../protocol/stream-modes.ts';
 import { createRun } from '../runs/creation.ts';
@@ -15,6 +13,7 @@ import { forkParams, injectParams, respondParams, startParams } from './schemas.
 import { findAccepted } from '../runs/idempotency.ts';
 import type { Caller, Perform } from './caller.ts';
 import { findThread, pendingInterrupts } from './state-commands.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 /** Maximum tries of an input that meets concurrency conflicts. */
 const MAX_TRIES = 5;
@@ -102,7 +101,7 @@ export const respond = onceOnly(async (caller, given) => {
   const answers = answersOf(given);
   const { strict_resume: isStrict = false, update, goto, ...params } = check(respondParams, given);
   const thread = await findThread(caller).catch(asUndefined);
-  const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
+  const last = thread && (await caller.context.log.views.runs.lastStarted(thread.threadId));
   if (thread === undefined || last === undefined) throw notWaiting(answers);
   const waiting = isStrict ? undefined : await pendingInterrupts(caller, thread);
   const consumed = waiting && Object.keys(answers).find((id) => !waiting.has(id));
@@ -149,7 +148,7 @@ export const inject = onceOnly(async (caller, given) => {
       'A message can be sent only to the root graph of the thread: namespace must be empty.',
     );
   const thread = await findThread(caller).catch(asUndefined);
-  const last = thread && (await lastStartedRun(caller.context.log.rows, thread.threadId));
+  const last = thread && (await caller.context.log.views.runs.lastStarted(thread.threadId));
   if (thread === undefined || last === undefined)
     throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
   if ((await pendingInterrupts(caller, thread)).size > 0)
@@ -162,7 +161,7 @@ export const forkState = onceOnly(
   async (caller, given) => {
     const params = check(forkParams, given);
     const { threadId }: ThreadRecord = await findThread(caller);
-    const last = await lastStartedRun(caller.context.log.rows, threadId);
+    const last = await caller.context.log.views.runs.lastStarted(threadId);
     if (last === undefined)
       throw new CommandProblem('no_such_run', 'Thread has no active assistant; call run.start first.');
     const runId = await create(caller, { ...params, assistant_id: last.assistantId });

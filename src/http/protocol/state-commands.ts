@@ -3,8 +3,6 @@ import type { GraphState } from '../../graphs/port.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { idOfInterrupt } from '../../protocol/run-fold.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { getRun, latestRun } from '../../store/sql/views/run-queries.ts';
-import type { ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { CommandProblem } from '../../protocol/command.ts';
 import { toTree } from '../../protocol/tree.ts';
 import { findReadable } from '../threads/readable-thread.ts';
@@ -12,6 +10,7 @@ import { check } from '../check.ts';
 import { checkpointsOf, findThreadGraph } from '../threads/thread-graph.ts';
 import { checkpointParams, stateParams, treeParams } from './schemas.ts';
 import type { Caller } from './caller.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 /** Throws a 404 for a thread that does not exist or that the caller may not read. */
 export const findThread = async ({ context, actor, threadId }: Caller): Promise<ThreadRecord> =>
@@ -85,8 +84,8 @@ export async function listCheckpoints(caller: Caller, given: JsonObject): Promis
 export async function getTree(caller: Caller, given: JsonObject): Promise<JsonObject> {
   const { run_id: runId } = check(treeParams, given);
   const { threadId } = await findThread(caller);
-  const { rows } = caller.context.log;
-  const run = await (runId === undefined ? latestRun(rows, threadId) : getRun(rows, runId, { threadId }));
+  const { runs } = caller.context.log.views;
+  const run = await (runId === undefined ? runs.latest(threadId) : runs.get(runId, { threadId }));
   if (run === undefined) throw new CommandProblem('no_such_run', 'No active run is bound to this thread.');
   return { tree: toTree(await caller.context.threadEvents.nodes(run)) };
 }

@@ -1,6 +1,6 @@
-import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import type { ServerContext } from '../context.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 /** Cancels a run with `on_disconnect: "cancel"` after its client has gone; does nothing while the server stops. */
 export function cancelAbandoned(

@@ -8,8 +8,6 @@ import { dueTime } from '../../kernel/clock.ts';
 import { interruptKeys } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { PayloadWrite } from '../../store/port/payloads.ts';
-import { getRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import type { ThreadCommand } from '../../thread/decide.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { renderSecret } from '../../thread/secret.ts';
@@ -20,6 +18,7 @@ import { findAccepted } from './idempotency.ts';
 import { findAgain, prepareRun, type EarlierRun, type PreparedRun, type RunExtras } from './preparation.ts';
 import { answerOf, findResumePlacement, isAnswer } from './resume-placement.ts';
 import type { RunCreate } from './schemas.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 /** Maximum tries of an answer that meets concurrency conflicts. */
 const MAX_TRIES = 5;
@@ -39,7 +38,7 @@ export const createRun = async (
 
 /** Reads the created run's record. Throws a 404 when it is already deleted. */
 export async function shownRun({ log }: ServerContext, { run }: Created): Promise<RunRecord> {
-  const found = await getRun(log.rows, run.runId);
+  const found = await log.views.runs.get(run.runId);
   if (found === undefined) throw noRun();
   return found;
 }
@@ -84,7 +83,8 @@ async function commit(
       : await dispatchOnThread(context, actor, prepared);
   // A concurrent request has created the thread, or it exists and the caller may not read it.
   if (!done.ok && done.refusal.code === 'thread-exists') {
-    if ((await getThread(context.log.rows, run.threadId, filter)) === undefined) throw noThread(run.threadId);
+    if ((await context.log.views.threads.get(run.threadId, filter)) === undefined)
+      throw noThread(run.threadId);
     done = await dispatchOnThread(context, actor, prepared);
   }
   if (!done.ok && done.refusal.code === 'thread-changed') throw new ConcurrencyConflict();

@@ -1,11 +1,11 @@
 /** Finds the run that the path of a request names. */
 import type { EventName } from '../../auth/auth.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { getRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { RunRef } from '../../thread/events.ts';
 import { authorise } from '../access.ts';
 import type { EndpointRequest } from '../endpoint.ts';
 import { noRun } from '../replies.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 export interface RunRequest extends Pick<
   EndpointRequest<string, unknown, unknown>,
@@ -24,7 +24,7 @@ export async function findRun(
     ...(threadId !== undefined && { thread_id: threadId }),
     ...more,
   });
-  const run = await getRun(context.log.rows, runId, { threadId, filter });
+  const run = await context.log.views.runs.get(runId, { threadId, filter });
   if (run === undefined) throw noRun();
   return run;
 }

@@ -1,7 +1,6 @@
 /** Endpoints that create or cancel many runs in one request. */
 import { z } from 'zod';
 import type { JsonObject } from '../../kernel/json.ts';
-import { runsToCancel } from '../../store/sql/views/run-queries.ts';
 import { stopReason } from '../../thread/run-end.ts';
 import { authorise } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -58,8 +57,7 @@ export const runGroupEndpoints: readonly Endpoint[] = [
         action,
         metadata: { ...(runIds !== undefined && { run_ids: runIds }), status: status ?? 'pending' },
       });
-      const found = await runsToCancel(
-        context.log.rows,
+      const found = await context.log.views.runs.toCancel(
         {
           ...(threadId !== undefined && { threadId }),
           ...(runIds !== undefined ? { runIds } : { status: status ?? 'all' }),

@@ -8,11 +8,11 @@ import type { Actor } from '../../auth/authenticate.ts';
 import { maskUrl } from '../../delivery/mask.ts';
 import { defined, isObject, type JsonObject } from '../../kernel/json.ts';
 import { maskKeys, membersWithKeys } from '../../kernel/key-names.ts';
-import type { AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import type { RunSecret } from '../../thread/secret.ts';
 import { underRun } from './settings.ts';
 import type { RunCreate } from './schemas.ts';
+import type { AssistantRecord } from '../../store/port/views/assistants.ts';
 
 /** Keys that only the server sets: those of clients are dropped, so that graph code can trust them. */
 const RESERVED = /^(__|platform_auth_|langgraph_auth_)/;

@@ -6,9 +6,9 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { MASKED } from '../../kernel/key-names.ts';
 import type { MadeWith } from '../../graphs/port.ts';
 import type { EventLog } from '../../store/port/log.ts';
-import { lastEndedRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
 import { settingsIn } from './settings.ts';
 import type { RunCreate } from './schemas.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 export function madeWith({ kwargs }: RunRecord): MadeWith {
   if (kwargs.madeWith !== undefined) return kwargs.madeWith;
@@ -31,7 +31,7 @@ export async function settingsOfHead(
 ): Promise<MadeWith | undefined> {
   if (command?.resume === undefined || isFilled(settingsIn(config?.configurable)) || isFilled(context))
     return undefined;
-  const before = await lastEndedRun(log.rows, threadId);
+  const before = await log.views.runs.lastEnded(threadId);
   return before && madeWith(before);
 }
 

@@ -9,9 +9,6 @@ import type { CronOrder } from '../../actors/crons.ts';
 import type { MadeWith } from '../../graphs/port.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { AcceptedRequest } from '../../store/port/payloads.ts';
-import { getAssistant, type AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
-import { getRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
-import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import type { RunKwargs, RunRef } from '../../thread/events.ts';
 import type { RunSecret } from '../../thread/secret.ts';
 import { authorise, grantedMetadata, type Granted } from '../access.ts';
@@ -25,6 +22,9 @@ import { findAccepted, type IdempotencyKey } from './idempotency.ts';
 import { shownKwargs, toRunKwargs, withoutKeys } from './kwargs.ts';
 import { settingsOfHead } from './made-with.ts';
 import type { RunCreate } from './schemas.ts';
+import type { AssistantRecord } from '../../store/port/views/assistants.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 /** Options that only some callers use. */
 export interface RunExtras {
@@ -106,7 +106,7 @@ export async function prepareRun(
     context.asksHandler ? grantedKwargs(ordered, names, granted.value['kwargs']) : ordered,
   );
   if (kwargs.webhook !== ordered.webhook) checkWebhook(context, kwargs.webhook);
-  const thread = isStateless ? undefined : await getThread(context.log.rows, threadId, filter);
+  const thread = isStateless ? undefined : await context.log.views.threads.get(threadId, filter);
   if (thread === undefined && !isStateless && request.if_not_exists !== 'create') throw noThread(threadId);
   const metadata = grantedMetadata(granted, thread?.metadata);
   await checkStartCheckpoint(context, thread?.threadId, kwargs);
@@ -149,10 +149,10 @@ export async function findAgain(
   request: RunCreate,
   { runId }: AcceptedRequest,
 ): Promise<RunRecord> {
-  const run = await getRun(context.log.rows, runId);
+  const run = await context.log.views.runs.get(runId);
   if (run === undefined) throw noRun();
   const { filter } = await authoriseRun(context, actor, request, run);
-  const visible = await getRun(context.log.rows, runId, { filter });
+  const visible = await context.log.views.runs.get(runId, { filter });
   if (visible === undefined) throw noRun();
   return visible;
 }
@@ -163,13 +163,13 @@ export async function findAssistantToRun(
   actor: Actor,
   given: string,
 ): Promise<AssistantRecord> {
-  const { rows } = context.log;
+  const { assistants } = context.log.views;
   const assistantId = toAssistantId(given);
-  const found = await getAssistant(rows, assistantId);
+  const found = await assistants.get(assistantId);
   // A3 The handler is asked about missing assistants too: otherwise its call would reveal which ids exist.
   if (found?.system !== true) {
     const { filter } = await authorise(context, actor, 'assistants:read', { assistant_id: assistantId });
-    if (found === undefined || (await getAssistant(rows, assistantId, filter)) === undefined)
+    if (found === undefined || (await assistants.get(assistantId, filter)) === undefined)
       throw noAssistantFor(given);
   }
   checkStillServed(context, found.graphId);

@@ -1,6 +1,5 @@
 /** Determines from a request which frames of a run it reads, and from which id. */
 import type { StoredFrame } from '../../store/port/payloads.ts';
-import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { parseFrameName } from '../../protocol/event.ts';
 import { isFrameOf } from '../../protocol/stream-modes.ts';
 import { LIFECYCLE } from '../../protocol/subgraph-frames.ts';
@@ -8,6 +7,7 @@ import { openNamespaceFilter, parseNamespace } from '../../streams/namespace-fil
 import type { ServerContext } from '../context.ts';
 import type { RunReading } from './reply.ts';
 import type { JoinStreamQuery, StreamQuery } from './schemas.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 /** `Last-Event-ID` by which clients ask for the whole run. */
 const BEGINNING = '-1';

@@ -1,7 +1,5 @@
 /** Endpoints that read and join existing runs. */
 import { z } from 'zod';
-import { getRun, listRuns, type RunRecord } from '../../store/sql/views/run-queries.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { listReply } from '../list-reply.ts';
@@ -24,6 +22,7 @@ import {
   type JoinStreamQuery,
 } from './schemas.ts';
 import { run, runResult, toRun } from './shapes.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 const joined = json(runResult, 'The result, when the run has ended');
 const RESUME = { 'Last-Event-ID': 'Id of the last event that arrived: the stream resumes after it.' };
@@ -38,19 +37,18 @@ export const runReadEndpoints: readonly Endpoint[] = [
     query: runList,
     replies: { 200: json(z.array(run), 'A page of runs, newest first'), ...problems(404) },
     async handle({ context, actor, params: { thread_id: threadId }, query }) {
-      const { rows } = context.log;
+      const { threads, runs } = context.log.views;
       const read = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      if ((await getThread(rows, threadId, read.filter)) === undefined) throw noThread(threadId);
+      if ((await threads.get(threadId, read.filter)) === undefined) throw noThread(threadId);
       const granted = await authorise(context, actor, 'threads:search', {
         thread_id: threadId,
         metadata: query.metadata ?? {},
         ...(query.status !== undefined && { status: query.status }),
       });
       const { filter } = granted;
-      if ((await getThread(rows, threadId, filter)) === undefined) throw noThread(threadId);
+      if ((await threads.get(threadId, filter)) === undefined) throw noThread(threadId);
       const { metadata, status } = grantedSearch(runConditions, granted);
-      const ids = await listRuns(
-        rows,
+      const ids = await runs.list(
         {
           threadId,
           limit: query.limit,
@@ -61,7 +59,7 @@ export const runReadEndpoints: readonly Endpoint[] = [
         filter,
       );
       return listReply(ids, async (runId) => {
-        const found = await getRun(rows, runId, { threadId, filter });
+        const found = await runs.get(runId, { threadId, filter });
         return found && pick(toRun(found), query.select);
       });
     },

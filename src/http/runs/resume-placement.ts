@@ -10,11 +10,10 @@ import { INTERRUPT, isNote } from '../../graphs/state-port.ts';
 import { interruptKeys } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { EventLog } from '../../store/port/log.ts';
-import { lastEndedRun, openOrders } from '../../store/sql/views/run-queries.ts';
-import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import type { ServerContext } from '../context.ts';
 import type { RunCreate } from './schemas.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 /** A run with `ifHead` requires an idle thread with this head checkpoint; any other run queues behind open runs. */
 export type ResumePlacement = { readonly ifHead?: string | null };
@@ -47,10 +46,10 @@ export async function findResumePlacement(
   threadId: string,
   { resume, checkpointId }: Answer,
 ): Promise<ResumePlacement | undefined> {
-  const thread = await getThread(log.rows, threadId);
+  const thread = await log.views.threads.get(threadId);
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;
-  const open = (await openOrders(log.rows, threadId)).map(answerOf);
+  const open = (await log.views.runs.openOrders(threadId)).map(answerOf);
   const competing = past === undefined ? open : open.filter((other) => other.checkpointId === past);
   if (competing.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
     return undefined;
@@ -88,7 +87,7 @@ async function mayWait(log: EventLog, thread: ThreadRecord, resume: Json | undef
     );
     return ids.length === 0 || idsOf(resume)?.every((id) => !ids.includes(id)) !== true;
   }
-  const last = await lastEndedRun(log.rows, threadId);
+  const last = await log.views.runs.lastEnded(threadId);
   const isFinished = last?.outcome?.kind === 'success' && last.outcome.next.length === 0;
   // A state update after the last run may have created an interrupt.
   return !isFinished || last.head !== head;

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { runEndOf } from '../../thread/run-end.ts';
 import { json, jsonObject } from '../fields.ts';
 import { id, time } from '../reply-fields.ts';
 import { shownKwargs } from './kwargs.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 export const runError = z
   .object({ error: z.string(), message: z.string() })

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import type { FoundItem } from '../../actors/store.ts';
 import { microsToTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { valueOf } from '../../store/sql/views/item-queries.ts';
 import { jsonObject } from '../fields.ts';
 import { time } from '../reply-fields.ts';
+import { valueOf } from '../../store/port/views/items.ts';
 
 export const item = z
   .object({

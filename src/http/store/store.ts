@@ -9,7 +9,6 @@ import { StoreProblem } from '../../actors/store.ts';
 import type { Actor } from '../../auth/authenticate.ts';
 import { matchesFilter, type Filter } from '../../kernel/filter.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { NamespaceMatch } from '../../store/sql/views/namespace-queries.ts';
 import { authorise } from '../access.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
@@ -28,6 +27,7 @@ import {
   namespaceSearch,
 } from './schemas.ts';
 import { item, searchItem, toItem, toSearchItem } from './shapes.ts';
+import type { NamespaceMatch } from '../../store/port/views/items.ts';
 
 export const storeEndpoints: readonly Endpoint[] = [
   endpoint({

@@ -14,9 +14,8 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { dueTime, type Clock } from '../../kernel/clock.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import type { LoopDelay } from '../../kernel/loop-delay.ts';
-import type { RowReader } from '../../store/port/rows.ts';
 import type { RequestCount } from './request-metrics.ts';
-import { countAll, type Counts } from '../../store/sql/views/counts.ts';
+import type { Counts, Views } from '../../store/port/views/views.ts';
 
 interface Metric {
   readonly name: string;
@@ -43,7 +42,7 @@ export interface Metrics {
 }
 
 export interface MetricsOptions {
-  readonly rows: RowReader;
+  readonly views: Views;
   readonly clock: Clock;
   readonly loopDelay: LoopDelay;
   readonly readers: () => number;
@@ -60,11 +59,11 @@ const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'inte
 const DELIVERY_STATUSES = ['owed', 'delivered', 'failed'];
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { rows, clock, loopDelay } = options;
+  const { views, clock, loopDelay } = options;
   let latest: { readonly at: number; readonly reading: Promise<Reading> } | undefined;
 
   async function collect(): Promise<Reading> {
-    const counts = await countAll(rows, dueTime(clock));
+    const counts = await views.inventory.counts(dueTime(clock));
     const { runs, queued, deliveries } = counts;
     const connections = await options.connections();
     const { rss, heapUsed } = process.memoryUsage();

@@ -5,7 +5,6 @@
  * D1 Deletes through the commands that clients use.
  */
 import { z } from 'zod';
-import { ownAssistants, someCrons, someItems, someThreads } from '../../store/sql/views/inventory.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -40,7 +39,7 @@ export const truncateEndpoints: readonly Endpoint[] = [
         await log.commit({ commandId: ids.uuid(), appends: [], payloads });
       }
       if (wanted.assistants === true)
-        for (const assistantId of await ownAssistants(log.rows))
+        for (const assistantId of await log.views.inventory.assistants())
           await assistants.dispatch(assistantId, { type: 'DeleteAssistant' });
       if (wanted.store === true) await deleteItems(context);
       return jsonReply({ ok: true });
@@ -50,7 +49,7 @@ export const truncateEndpoints: readonly Endpoint[] = [
 
 async function deleteThreads({ log, threads }: ServerContext): Promise<void> {
   for (;;) {
-    const found = someThreads(log.rows);
+    const found = await log.views.inventory.threads();
     if (found.length === 0) return;
     const done = await Promise.all(
       found.map((threadId) => threads.dispatch(threadId, [{ type: 'DeleteThread' }])),
@@ -63,7 +62,7 @@ async function deleteThreads({ log, threads }: ServerContext): Promise<void> {
 /** Deletes crons before threads, so that none starts a run in between. */
 async function deleteCrons({ log, crons }: ServerContext): Promise<void> {
   for (;;) {
-    const found = someCrons(log.rows);
+    const found = await log.views.inventory.crons();
     if (found.length === 0) return;
     const done = await Promise.all(found.map((cronId) => crons.dispatch(cronId, { type: 'DeleteCron' })));
     if (done.every(({ ok }) => !ok)) throw new Error(`${found.length} crons cannot be deleted`);
@@ -72,7 +71,7 @@ async function deleteCrons({ log, crons }: ServerContext): Promise<void> {
 
 async function deleteItems({ log, store }: ServerContext): Promise<void> {
   for (;;) {
-    const found = someItems(log.rows);
+    const found = await log.views.inventory.items();
     if (found.length === 0) return;
     const written = await store.write(
       found.map(({ namespace, key }) => ({ kind: 'delete', namespace, key }) as const),

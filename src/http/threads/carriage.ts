@@ -9,8 +9,6 @@ import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import { findJsonProblem } from '../../kernel/json.ts';
 import { PRODUCT } from '../../kernel/product.ts';
-import { getAssistant } from '../../store/sql/views/assistant-queries.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -45,7 +43,7 @@ export const threadCarriageEndpoints: readonly Endpoint[] = [
     replies: { 200: file(TYPE, 'The file'), ...problems(404) },
     async handle({ context, actor, params: { thread_id: threadId }, c }) {
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      if ((await getThread(context.log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+      if ((await context.log.views.threads.get(threadId, filter)) === undefined) throw noThread(threadId);
       const carried = context.carriage.newFile(actor.user?.identity);
       try {
         await writeExport(context, actor, threadId, carried.path);
@@ -77,7 +75,7 @@ export const threadCarriageEndpoints: readonly Endpoint[] = [
         const threadId = await carriage.importInTurn(user, () =>
           importFile(context, actor, carried.path, query.new_id),
         );
-        const imported = await getThread(log.rows, threadId);
+        const imported = await log.views.threads.get(threadId);
         if (imported === undefined) throw new Error(`thread ${threadId} was imported and cannot be read`);
         return jsonReply(await shownThread(log, imported));
       } catch (error) {
@@ -152,7 +150,7 @@ async function writeExport(
 async function isReadable(context: ServerContext, actor: Actor, assistantId: string): Promise<boolean> {
   try {
     const { filter } = await authorise(context, actor, 'assistants:read', { assistant_id: assistantId });
-    return (await getAssistant(context.log.rows, assistantId, filter)) !== undefined;
+    return (await context.log.views.assistants.get(assistantId, filter)) !== undefined;
   } catch (error) {
     if (error instanceof HttpProblem) return false;
     throw error;

@@ -1,6 +1,5 @@
 /** Endpoints that copy, prune and measure threads. */
 import { z } from 'zod';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json, problems } from '../openapi/descriptions.ts';
@@ -19,7 +18,7 @@ export const threadMaintenanceEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params: { thread_id: from } }) {
       const { log, maintenance } = context;
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: from });
-      const original = await getThread(log.rows, from, filter);
+      const original = await log.views.threads.get(from, filter);
       if (original === undefined) throw nothingToCopy();
       const threadId = context.ids.uuid();
       const granted = await authorise(context, actor, 'threads:create', {
@@ -36,7 +35,7 @@ export const threadMaintenanceEndpoints: readonly Endpoint[] = [
       );
       if (!done.ok)
         throw done.refusal.code === 'thread-missing' ? nothingToCopy() : refused(done.refusal, from);
-      const copy = await getThread(log.rows, threadId);
+      const copy = await log.views.threads.get(threadId);
       if (copy === undefined) throw new Error(`thread ${threadId} was copied and cannot be read`);
       return jsonReply(await shownThread(log, copy));
     },
@@ -60,7 +59,7 @@ export const threadMaintenanceEndpoints: readonly Endpoint[] = [
         const { filter } = isDeletion
           ? await authorise(context, actor, 'threads:delete', { thread_id: threadId })
           : await authorise(context, actor, 'threads:update', { thread_id: threadId, action: 'prune' });
-        if ((await getThread(log.rows, threadId, filter)) !== undefined) seen.push(threadId);
+        if ((await log.views.threads.get(threadId, filter)) !== undefined) seen.push(threadId);
       }
       const by = actor.user?.identity;
       let pruned = 0;
@@ -82,7 +81,7 @@ export const threadMaintenanceEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params: { thread_id: threadId } }) {
       const { log } = context;
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      if ((await getThread(log.rows, threadId, filter)) === undefined) throw noThread(threadId);
+      if ((await log.views.threads.get(threadId, filter)) === undefined) throw noThread(threadId);
       return jsonReply(toStorage(threadId, await log.payloads.storage(threadId)));
     },
   }),

@@ -1,9 +1,9 @@
 /** Finds threads that a caller may read, for routes and protocol commands. */
 import type { Actor } from '../../auth/authenticate.ts';
-import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { noThread } from '../replies.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 export interface ReadableThread {
   readonly thread: ThreadRecord;
@@ -23,7 +23,7 @@ export async function findReadable(
 ): Promise<ReadableThread> {
   const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
   const find = async (): Promise<ThreadRecord> => {
-    const thread = await getThread(context.log.rows, threadId, filter);
+    const thread = await context.log.views.threads.get(threadId, filter);
     if (thread === undefined) throw noThread(threadId);
     return thread;
   };

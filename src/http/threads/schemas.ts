@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { THREAD_STREAM_MODES } from '../../streams/thread-stream.ts';
-import { THREAD_SORTS } from '../../store/sql/views/thread-conditions.ts';
 import { supersteps } from './state-schemas.ts';
 import type { Ttl } from '../../thread/events.ts';
 import { parsePath } from './extract.ts';
@@ -17,6 +16,7 @@ import {
   uuid,
   withDefault,
 } from '../fields.ts';
+import { THREAD_SORTS } from '../../store/port/views/threads.ts';
 
 /** Maximum time to live, about 190 years. */
 const MAX_TTL_MINUTES = 100_000_000;

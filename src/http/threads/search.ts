@@ -4,7 +4,6 @@ import type { Actor } from '../../auth/authenticate.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { JsonText, type Sendable } from '../../kernel/json-text.ts';
 import type { EventLog } from '../../store/port/log.ts';
-import { countThreads, searchThreads, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedSearch } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -17,6 +16,7 @@ import { valueAt } from './extract.ts';
 import { threadConditions, threadCount, threadSearch, type ThreadSearchBody } from './schemas.ts';
 import { thread } from './shapes.ts';
 import { shownThread } from './shown-thread.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 const page = json(z.array(thread), 'A page of threads', PAGE_HEADERS);
 
@@ -55,7 +55,7 @@ export const threadSearchEndpoints: readonly Endpoint[] = [
         offset: 0,
         ...body,
       });
-      return jsonReply(await countThreads(context.log, conditions, filter));
+      return jsonReply(await context.log.views.threads.count(conditions, filter));
     },
   }),
 ];
@@ -64,7 +64,7 @@ async function search(context: ServerContext, actor: Actor, wanted: ThreadSearch
   const { conditions, filter } = await grant(context, actor, wanted);
   const { sort_by: sortBy, sort_order: sortOrder, limit, offset } = wanted;
   const page = { ...conditions, sortBy, sortOrder, limit, offset };
-  const { threads, total } = await searchThreads(context.log, page, filter);
+  const { threads, total } = await context.log.views.threads.search(page, filter);
   const headers = paginationHeaders(offset, threads.length, total);
   return listReply(threads, (found) => render(context.log, found, wanted), headers);
 }

@@ -4,11 +4,11 @@ import { toTimestamp } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { JsonText } from '../../kernel/json-text.ts';
 import type { StorageSum, StorageUse } from '../../store/port/payloads.ts';
-import type { ThreadRecord, ThreadTtl } from '../../store/sql/views/thread-queries.ts';
 import { json, jsonObject } from '../fields.ts';
 import { id, time } from '../reply-fields.ts';
 import { runError } from '../runs/shapes.ts';
 import { interrupt } from './state-shapes.ts';
+import type { ThreadRecord, ThreadTtl } from '../../store/port/views/threads.ts';
 
 export const thread = z
   .object({

@@ -1,8 +1,8 @@
 import type { Json } from '../../kernel/json.ts';
 import type { JsonText } from '../../kernel/json-text.ts';
 import type { EventLog } from '../../store/port/log.ts';
-import type { ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { toThread } from './shapes.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 /** Renders a thread for replies: its row, the config of its last run, and its values unless `values` is false. */
 export async function shownThread(

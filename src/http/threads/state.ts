@@ -2,7 +2,6 @@
 import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { StateOrder } from '../../graphs/port.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import { checkServed } from '../assistants/served-graph.ts';
 import type { ServerContext } from '../context.ts';
@@ -102,7 +101,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
     async handle({ context, actor, params: { thread_id: threadId }, body }) {
       await findReadable(context, actor, threadId);
       const granted = await authorise(context, actor, 'threads:update', { thread_id: threadId });
-      const thread = await getThread(context.log.rows, threadId, granted.filter);
+      const thread = await context.log.views.threads.get(threadId, granted.filter);
       // The caller may read the thread, so the reply is 403 and not 404 (A3).
       if (thread === undefined) throw notAuthorized();
       if (thread.status === 'busy') throw stateBusy();
@@ -139,7 +138,7 @@ export const threadStateEndpoints: readonly Endpoint[] = [
         thread_id: threadId,
         metadata: body.metadata ?? {},
       });
-      const thread = await getThread(context.log.rows, threadId, granted.filter);
+      const thread = await context.log.views.threads.get(threadId, granted.filter);
       if (thread === undefined) throw noThread(threadId);
       const metadata = grantedMetadata(granted, thread.metadata);
       const done = await context.threads.dispatch(threadId, [{ type: 'UpdateThread', metadata }], {

@@ -1,7 +1,6 @@
 /** Endpoint that streams the frames of all runs of a thread until the client disconnects. */
 import type { Actor } from '../../auth/authenticate.ts';
 import type { Sendable } from '../../kernel/json-text.ts';
-import { getThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -12,6 +11,7 @@ import { streamingReply } from '../streaming-reply.ts';
 import { threadStreamQuery } from './schemas.ts';
 import { toState } from './state-shapes.ts';
 import { checkpointsOf, findThreadGraph } from './thread-graph.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 export const threadStreamEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -27,7 +27,7 @@ export const threadStreamEndpoints: readonly Endpoint[] = [
     replies: { 200: events('Frames of all runs, from now on or after Last-Event-ID'), ...problems(404) },
     async handle({ context, actor, params: { thread_id: threadId }, query, c }) {
       const { filter } = await authorise(context, actor, 'threads:read', { thread_id: threadId });
-      const find = () => getThread(context.log.rows, threadId, filter);
+      const find = () => context.log.views.threads.get(threadId, filter);
       const thread = await find();
       if (thread === undefined) throw noThread(threadId);
       const reply = streamingReply(

@@ -4,10 +4,9 @@ import { systemAssistantId } from '../../actors/assistants.ts';
 import type { CheckpointReader, GraphConfig } from '../../graphs/port.ts';
 import { isUuid } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { getAssistant, type AssistantRecord } from '../../store/sql/views/assistant-queries.ts';
-import { boundRun, getRun } from '../../store/sql/views/run-queries.ts';
 import type { ServerContext } from '../context.ts';
 import { madeWith } from '../runs/made-with.ts';
+import type { AssistantRecord } from '../../store/port/views/assistants.ts';
 
 export interface ThreadGraph {
   readonly graphId: string;
@@ -27,19 +26,19 @@ export async function findThreadGraph(
   threadId: string,
   metadata: JsonObject,
 ): Promise<ThreadGraph | undefined> {
-  const { bound: last, runId = null } = (await boundRun(context.log.rows, threadId)) ?? {};
+  const { bound: last, runId = null } = (await context.log.views.runs.bound(threadId)) ?? {};
   const named = metadata['graph_id'];
   const graphId = last?.graphId ?? (typeof named === 'string' ? named : undefined);
   if (graphId === undefined) return undefined;
   const assistant = await (last === undefined
     ? namedAssistant(context, actor, metadata['assistant_id'])
-    : getAssistant(context.log.rows, last.assistantId));
+    : context.log.views.assistants.get(last.assistantId));
   const used =
     assistant?.graphId === graphId
       ? assistant
-      : await getAssistant(context.log.rows, systemAssistantId(graphId));
+      : await context.log.views.assistants.get(systemAssistantId(graphId));
   const configurable = used?.config['configurable'];
-  const run = runId === null ? undefined : await getRun(context.log.rows, runId, { threadId });
+  const run = runId === null ? undefined : await context.log.views.runs.get(runId, { threadId });
   return {
     graphId,
     config: {
@@ -60,10 +59,10 @@ async function namedAssistant(
 ): Promise<AssistantRecord | undefined> {
   if (typeof given !== 'string' || !isUuid(given)) return undefined;
   const assistantId = given.toLowerCase();
-  const found = await getAssistant(log.rows, assistantId);
+  const found = await log.views.assistants.get(assistantId);
   if (found === undefined || found.system) return found;
   const granted = await authorize(actor, 'assistants:read', { assistant_id: assistantId });
-  return granted.ok ? getAssistant(log.rows, assistantId, granted.filter) : undefined;
+  return granted.ok ? log.views.assistants.get(assistantId, granted.filter) : undefined;
 }
 
 export const checkpointsOf = ({ log }: ServerContext, threadId: string): CheckpointReader => ({

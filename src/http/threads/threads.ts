@@ -1,5 +1,4 @@
 import type { Filter } from '../../kernel/filter.ts';
-import { getThread, newThread, type ThreadRecord } from '../../store/sql/views/thread-queries.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -9,6 +8,7 @@ import { createThread } from './creation.ts';
 import { threadCreate, threadGet, threadPatch } from './schemas.ts';
 import { thread, toTtl } from './shapes.ts';
 import { shownThread } from './shown-thread.ts';
+import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
 export const threadEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -35,11 +35,12 @@ export const threadEndpoints: readonly Endpoint[] = [
         ttl: body.ttl ?? context.defaultTtl,
       });
       if (done.ok) {
-        const created = newThread(done.events) ?? (await findThread(context, threadId, undefined));
+        const created =
+          log.views.threads.made(done.events) ?? (await findThread(context, threadId, undefined));
         return jsonReply(await shownThread(log, created));
       }
       if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
-      const existing = await getThread(log.rows, threadId, granted.filter);
+      const existing = await log.views.threads.get(threadId, granted.filter);
       // A3 The thread of another user: the reply reveals only that the id is taken.
       if (existing === undefined) throw threadExists();
       return jsonReply(await shownThread(log, existing));
@@ -112,7 +113,7 @@ async function findThread(
   threadId: string,
   filter: Filter | undefined,
 ): Promise<ThreadRecord> {
-  const found = await getThread(log.rows, threadId, filter);
+  const found = await log.views.threads.get(threadId, filter);
   if (found === undefined) throw noThread(threadId);
   return found;
 }

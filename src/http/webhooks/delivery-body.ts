@@ -3,11 +3,11 @@ import type { RenderDelivery } from '../../actors/derived-writes.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { writeJson, type JsonText } from '../../kernel/json-text.ts';
-import type { ThreadLeft } from '../../store/sql/views/run-end-queries.ts';
-import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { Outcome } from '../../thread/events.ts';
 import { cancelReasonOf, runEndOf } from '../../thread/run-end.ts';
 import { toRun } from '../runs/shapes.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
+import type { ThreadLeft } from '../../store/port/views/threads.ts';
 
 /** The run record with the run's end. `sentAt` (ms) is the time of the commit, so that every attempt is equal (W2). */
 export function renderDelivery(

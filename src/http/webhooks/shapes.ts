@@ -5,8 +5,8 @@ import { maskUrl } from '../../delivery/mask.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Recorded } from '../../store/port/events.ts';
-import type { DeliveryRecord } from '../../store/sql/views/delivery-queries.ts';
 import { id, time } from '../reply-fields.ts';
+import type { DeliveryRecord } from '../../store/port/views/deliveries.ts';
 
 export const webhook = z
   .object({

@@ -6,11 +6,6 @@ import { z } from 'zod';
 import { deliveryStream, type DeliveryEvent } from '../../delivery/events.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Recorded } from '../../store/port/events.ts';
-import {
-  getDelivery,
-  searchDeliveries,
-  type DeliveryRecord,
-} from '../../store/sql/views/delivery-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -19,6 +14,7 @@ import { paginationHeaders } from '../pagination.ts';
 import { jsonReply, noBody, noWebhook } from '../replies.ts';
 import { webhookList, webhookRedeliver } from './schemas.ts';
 import { toWebhook, webhook } from './shapes.ts';
+import type { DeliveryRecord } from '../../store/port/views/deliveries.ts';
 
 /** Maximum number of attempts shown per delivery, the latest ones. */
 const MAX_ATTEMPTS = 100;
@@ -41,8 +37,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
       const { filter } = await authorise(context, actor, 'threads:read', {
         ...(wanted.thread_id !== undefined && { thread_id: wanted.thread_id }),
       });
-      const { deliveries, total } = await searchDeliveries(
-        context.log.rows,
+      const { deliveries, total } = await context.log.views.deliveries.search(
         {
           ...{ runId: wanted.run_id, threadId: wanted.thread_id, status: wanted.state },
           host: wanted.host?.toLowerCase(),
@@ -75,8 +70,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
         ...(wanted.thread_id !== undefined && { thread_id: wanted.thread_id }),
         metadata: {},
       });
-      const { deliveries, total } = await searchDeliveries(
-        context.log.rows,
+      const { deliveries, total } = await context.log.views.deliveries.search(
         {
           ...{ runId: wanted.run_id, threadId: wanted.thread_id, status: wanted.state },
           ...{ since: wanted.since, until: wanted.until, hasBody: true },
@@ -101,7 +95,7 @@ export const webhookEndpoints: readonly Endpoint[] = [
     replies: { 200: json(webhook, 'The webhook'), ...problems(404) },
     async handle({ context, actor, params }) {
       const { filter = [] } = await authorise(context, actor, 'threads:read', {});
-      const delivery = await getDelivery(context.log.rows, params.webhook_id, filter);
+      const delivery = await context.log.views.deliveries.get(params.webhook_id, filter);
       if (delivery === undefined) throw noWebhook();
       return jsonReply(await shownWebhook(context, delivery));
     },
@@ -114,11 +108,11 @@ export const webhookEndpoints: readonly Endpoint[] = [
     description: 'It is sent at once and gets all its attempts again. It keeps its id and its bytes.',
     replies: { 200: json(webhook, 'The webhook, owed again'), ...problems(404, 409) },
     async handle({ context, actor, params: { webhook_id: id } }) {
-      const { rows } = context.log;
+      const { deliveries } = context.log.views;
       const { filter = [] } = await authorise(context, actor, 'threads:update', { metadata: {} });
-      if ((await getDelivery(rows, id, filter)) === undefined) throw noWebhook();
+      if ((await deliveries.get(id, filter)) === undefined) throw noWebhook();
       if (!(await context.deliveries.redeliver(id))) throw noBody();
-      const delivery = await getDelivery(rows, id, filter);
+      const delivery = await deliveries.get(id, filter);
       if (delivery === undefined) throw noWebhook();
       return jsonReply(await shownWebhook(context, delivery));
     },

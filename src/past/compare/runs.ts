@@ -1,12 +1,12 @@
 /** Compares two runs: their steps aligned, the first difference, and what differs in the state at the end. */
 import { isObject, type Json } from '../../kernel/json.ts';
 import { startTurn } from '../../kernel/turn.ts';
-import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import { readRunSteps, type RunStep, type RunSteps } from '../run-steps.ts';
 import type { RunSource } from '../trace.ts';
 import { align } from './alignment.ts';
 import type { Difference } from './difference.ts';
 import { compareValues, type Side, type Sides } from './values.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 export interface RunSide {
   readonly source: RunSource;

@@ -6,7 +6,6 @@ import type { GraphSpec } from '../../graphs/loader.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { History } from '../../store/port/past.ts';
-import { listRuns } from '../../store/sql/views/run-queries.ts';
 import { findRunOf, findThread } from '../find.ts';
 import type { Reexecution } from './execute.ts';
 import { toHar } from './har.ts';
@@ -118,13 +117,13 @@ function summarise(
 async function chosenRuns(history: History, options: ReexecuteOptions): Promise<RunRef[]> {
   const threadIds =
     options.thread === undefined
-      ? (await history.views.threads()).map(({ thread_id: threadId }) => threadId)
+      ? (await history.past.threads()).map(({ thread_id: threadId }) => threadId)
       : [await findThread(history, options.thread)];
   if (options.thread === undefined && options.run !== undefined)
     throw new Error('--run: expected together with --thread');
   const runs: RunRef[] = [];
   for (const threadId of threadIds) {
-    const ids = await listRuns(history.rows, { threadId, limit: 1_000_000, offset: 0 });
+    const ids = await history.views.runs.list({ threadId, limit: 1_000_000, offset: 0 });
     const chosen = options.run === undefined ? ids.reverse() : [findRunOf(threadId, ids, options.run)];
     runs.push(...chosen.map((runId) => ({ threadId, runId })));
   }

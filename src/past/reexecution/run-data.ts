@@ -2,7 +2,6 @@
 import type { Recorded } from '../../store/port/events.ts';
 import type { CheckpointFilter, StoredCheckpoint, WriteText } from '../../store/port/payloads.ts';
 import type { History } from '../../store/port/past.ts';
-import { readRun, type RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { RecordingPart } from '../../recording/parts.ts';
 import { parseBody } from '../../graphs/function/checkpoint-body.ts';
 import { unpackParts } from '../../recording/unpack.ts';
@@ -10,6 +9,7 @@ import type { ThreadEvent } from '../../thread/events.ts';
 import { activeOf } from '../../thread/state.ts';
 import { foldThread } from '../fold.ts';
 import { keyOf, readCheckpoints, readFrames, threadEvents, type RunTrace } from '../trace.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 export interface RunData {
   readonly run: RunRecord;
@@ -33,14 +33,14 @@ export interface RunData {
 
 /** Throws when the log does not have the run. */
 export async function readRunData(history: History, threadId: string, runId: string): Promise<RunData> {
-  const run = readRun(history.rows, runId, { threadId });
+  const run = await history.views.runs.get(runId, { threadId });
   if (run === undefined) throw new Error(`--run: thread ${threadId} has no run ${runId}`);
   const events = threadEvents(history, threadId);
   const outline = [...(await history.payloads.outline(threadId))].reverse();
   const own = outline.filter((each) => each.runId === runId);
   const firstOwn = outline.findIndex((each) => each.runId === runId);
   const earlier = firstOwn < 0 ? outline : outline.slice(0, firstOwn);
-  const writes = await history.views.writes(threadId, { runId });
+  const writes = await history.past.writes(threadId, { runId });
   const isEarlier = new Set(earlier.map(keyOf));
   const started = events.flatMap(({ type, data }) => (type === 'RunStarted' ? [data.runId] : []));
   const later = new Set(started.slice(started.indexOf(runId)));
@@ -59,7 +59,7 @@ export async function readRunData(history: History, threadId: string, runId: str
       outcome: run.outcome ?? undefined,
     },
     replaced: new Set(
-      (await history.views.writers(threadId)).flatMap((writer) =>
+      (await history.past.writers(threadId)).flatMap((writer) =>
         writer.runId !== runId && later.has(writer.runId) ? [keyOf(writer)] : [],
       ),
     ),
@@ -72,7 +72,7 @@ export async function readRunData(history: History, threadId: string, runId: str
       return all.filter((each) => isEarlier.has(keyOf(each)));
     },
     async writesBefore({ ns, checkpointId }) {
-      const all = await history.views.writes(threadId, { ns, checkpointId });
+      const all = await history.past.writes(threadId, { ns, checkpointId });
       return all.filter((write) => !later.has(write.runId));
     },
   };

@@ -72,7 +72,7 @@ function checkOptions({ thread, cron, to }: ReplayOptions): void {
 }
 
 async function positionIn(history: History, to: string): Promise<number> {
-  const last = await history.views.lastPosition();
+  const last = await history.past.lastPosition();
   if (Number(to) > last) throw new Error(`--to: expected a position up to ${last}, the last of the log`);
   return Number(to);
 }

@@ -1,11 +1,11 @@
 /** The comparison of two runs as the API and `diff --json` tell it. */
 import type { Json } from '../../kernel/json.ts';
-import type { RunRecord } from '../../store/sql/views/run-queries.ts';
 import type { RunStatus } from '../../thread/run-end.ts';
 import type { Tokens } from '../added-messages.ts';
 import { joinPaths, type Difference } from '../compare/difference.ts';
 import { compareRuns, errorOf, type RunSide } from '../compare/runs.ts';
 import type { RunStep, RunSteps } from '../run-steps.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 
 /** A run beside the other one. */
 export interface ComparedRun {

@@ -29,7 +29,7 @@ const MAX_SEARCHED_EVENTS = 5;
 
 /** `all`: also lists threads of stateless runs and of crons. */
 export async function listThreads(history: History, all: boolean): Promise<ThreadList> {
-  const rows = await history.views.threads();
+  const rows = await history.past.threads();
   const shown = rows.filter(({ is_side }) => all || is_side === 0);
   return {
     threads: shown.map(({ thread_id, status, updated_at, graph_id, runs, events, error }) => ({

@@ -50,10 +50,10 @@ export async function timelineOf(history: History, threadId: string, to = Infini
   const { events, entries: own } = await threadEntries(history, threadId);
   const ordinals = openRuns(events);
   const others = [
-    ...(await history.views.deliveryIds(threadId)).flatMap((id) => [
+    ...(await history.past.deliveryIds(threadId)).flatMap((id) => [
       ...eventsFrom(history, deliveryStream(id)),
     ]),
-    ...(await history.views.cronIds(threadId))
+    ...(await history.past.cronIds(threadId))
       .flatMap((id) => [...eventsFrom(history, cronStream(id))])
       .filter((event) => event.type === 'CronFired' && event.data.threadId === threadId),
   ].map((event) => toEntry(event, null, null, ordinals.around(event)));

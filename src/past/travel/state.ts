@@ -2,9 +2,7 @@
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Recorded } from '../../store/port/events.ts';
-import type { RowWrite } from '../../store/port/rows.ts';
 import type { History } from '../../store/port/past.ts';
-import { getThread } from '../../store/sql/views/thread-queries.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { kindOf, nodesOn } from '../step-nodes.ts';
 import { follows, stepOf, type Saved } from '../steps.ts';
@@ -45,7 +43,7 @@ export function openPastStates(history: History, threadId: string): PastStates {
     async at(to) {
       const moment = past.at(to);
       const { machine, thread: row, runs, at } = moment;
-      const thread = await readThread(history, threadId, row);
+      const thread = row && history.threadOf(row);
       if (thread === undefined) return undefined;
       const { status, metadata, head, interrupts, error } = thread;
       return {
@@ -64,16 +62,6 @@ export function openPastStates(history: History, threadId: string): PastStates {
       };
     },
   };
-}
-
-async function readThread(history: History, threadId: string, row: RowWrite | undefined) {
-  if (row === undefined) return undefined;
-  const past = history.rowsOf([row]);
-  try {
-    return await getThread(past.rows, threadId);
-  } finally {
-    past.close();
-  }
 }
 
 /** Returns the nodes that ran after the head checkpoint, or have yet to run. */

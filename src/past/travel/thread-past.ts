@@ -2,11 +2,10 @@
  * R2 The rows and the machine state of one thread at any position. Its events are read once, up to the latest position
  * that was asked for; what is kept of them makes every later answer cost one short fold, whatever the thread's age.
  */
-import { copyWrite, joinInto, type OpenWrite } from '../../store/sql/merge-writes.ts';
+import { copyWrite, joinInto, type OpenWrite } from '../../store/port/merge-writes.ts';
 import type { Recorded } from '../../store/port/events.ts';
-import type { RowWrite } from '../../store/port/rows.ts';
+import type { Row, RowWrite } from '../../store/port/rows.ts';
 import type { History } from '../../store/port/past.ts';
-import { projection } from '../../store/sql/rows/projection.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../thread/state.ts';
 
@@ -26,8 +25,8 @@ interface SavedState {
 
 export interface ThreadMoment {
   readonly machine: ThreadState;
-  /** The write that makes the thread's row; undefined when the thread does not exist. */
-  readonly thread: RowWrite | undefined;
+  /** Undefined when the thread does not exist. */
+  readonly thread: Row | undefined;
   /** The last event that saved a state. */
   readonly saved: SavedState | undefined;
   /** Version of the thread's last event. */
@@ -72,7 +71,7 @@ interface RunPast {
 
 export function openThreadPast(history: History, threadId: string): ThreadPast {
   const stream = threadStream(threadId);
-  const project = projection.projectMany?.() ?? projection.project;
+  const { project } = history;
   const runs = new Map<string, RunPast>();
   const front: Fold = {
     machine: initial,
@@ -108,7 +107,7 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
       }
       return {
         machine: fold.machine,
-        thread: fold.thread,
+        thread: fold.thread?.row,
         saved: fold.saved,
         version: fold.version,
         runs: runsAt(runs, position),

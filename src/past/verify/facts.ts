@@ -100,7 +100,7 @@ function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding
 
 /** Checks that values stored as deltas can be restored. */
 async function checkValues(history: History): Promise<Finding | undefined> {
-  for (const { threadId, head, position } of await history.views.heads())
+  for (const { threadId, head, position } of await history.past.heads())
     try {
       (await history.payloads.values(threadId, head))?.parse();
     } catch (error) {

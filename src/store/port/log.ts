@@ -12,7 +12,7 @@
 import type { Json } from '../../kernel/json.ts';
 import type { DomainEvent, Recorded } from './events.ts';
 import type { PayloadReader, PayloadWrite, StoredFrame } from './payloads.ts';
-import type { RowReader } from './rows.ts';
+import type { Views } from './views/views.ts';
 
 export interface Append {
   readonly stream: string;
@@ -87,7 +87,7 @@ export interface EventLog {
   onCommitted(listener: (notice: Notice) => void): () => void;
   onPoisoned(listener: (cause: string) => void): () => void;
   readonly payloads: PayloadReader;
-  readonly rows: RowReader;
+  readonly views: Views;
   /** Waits for commits under way, then closes. A commit after that is of unknown outcome. */
   close(): Promise<void>;
 }

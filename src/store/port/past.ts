@@ -5,7 +5,9 @@
 import type { CheckpointKey } from '../../thread/events.ts';
 import type { Recorded } from './events.ts';
 import type { PayloadReader, WriteText } from './payloads.ts';
-import type { Row, RowReader, RowWrite } from './rows.ts';
+import type { Row, RowWrite } from './rows.ts';
+import type { ThreadRecord } from './views/threads.ts';
+import type { Views } from './views/views.ts';
 
 /** A broken invariant, with the position of the event that shows it. */
 export interface Finding {
@@ -25,10 +27,12 @@ export interface History {
   readAll(after: number, limit: number): Recorded[];
   snapshots(): StoredSnapshot[];
   readonly payloads: PayloadReader;
-  readonly views: PastViews;
-  readonly rows: RowReader;
-  /** Rows that these writes lead to. `close` frees them. */
-  rowsOf(writes: readonly RowWrite[]): { readonly rows: RowReader; close(): void };
+  readonly views: Views;
+  readonly past: PastViews;
+  /** The row writes of an event. */
+  project(event: Recorded): readonly RowWrite[];
+  /** The thread whose row it is, undefined when no client sees it. */
+  threadOf(row: Row): ThreadRecord | undefined;
   /**
    * P2 Rebuilds every row from the log and returns the first that differs from the live one. `onEvent` hears of each
    * event in order; as soon as it returns false, the work ends and finds nothing.

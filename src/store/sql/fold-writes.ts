@@ -1,4 +1,4 @@
-import { copyWrite, joinInto, type OpenWrite } from './merge-writes.ts';
+import { copyWrite, joinInto, type OpenWrite } from '../port/merge-writes.ts';
 import type { Row, RowWrite } from '../port/rows.ts';
 
 /** Collects writes and gives back as few as lead to the same rows. */

@@ -1,6 +1,5 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
 import { checksumOf, PLAIN, type Coder, type Stored } from '../sql/coder.ts';
-import type { SqlFunctions } from '../port/rows.ts';
 import { openMetadata } from './payloads/checkpoint-text.ts';
 import { Database } from './library.ts';
 
@@ -11,7 +10,6 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 
 export interface ConnectionOptions {
   readonly readonly?: boolean;
-  readonly functions?: SqlFunctions;
 }
 
 export function openConnection(file: string, options: ConnectionOptions = {}): Connection {
@@ -31,7 +29,7 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
     db.pragma('recursive_triggers = ON');
     if (readonly) db.pragma('query_only = ON');
     else prepareForWriting(db, file);
-    useCoder(db, PLAIN, options.functions);
+    useCoder(db, PLAIN);
     return db;
   } catch (error) {
     db.close();
@@ -39,13 +37,9 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
   }
 }
 
-/** Registers the functions that queries call, in the place of those with an earlier coder. */
-export function useCoder(db: Connection, coder: Coder, functions: SqlFunctions = {}): void {
+/** Registers the functions of the adapter's own statements, in the place of those with an earlier coder. */
+export function useCoder(db: Connection, coder: Coder): void {
   const options = { deterministic: true };
-  for (const [name, fn] of Object.entries(functions))
-    db.function(name, options, (a: Stored | null, b: Stored | null) =>
-      fn(coder.open(a), coder.open(b)) ? 1 : 0,
-    );
   db.function('opened', options, (stored: Stored | null) => coder.open(stored));
   db.function('checksum', options, checksumOf);
   db.function('checkpoint_metadata', options, openMetadata(coder));

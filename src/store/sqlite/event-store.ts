@@ -6,9 +6,9 @@ import { redact } from '../../thread/redact.ts';
 import { schemaVersionOf } from '../../thread/upcast.ts';
 import { knownType, readData, UnreadableEvent, upcasters, type Recorded } from '../port/events.ts';
 import type { Stored } from '../sql/coder.ts';
-import { opened } from '../port/rows.ts';
+
 import type { Batch, Receipt, Snapshot } from '../port/log.ts';
-import type { Prepare } from './statements.ts';
+import { opened, type Prepare } from './statements.ts';
 
 /** Rows by place and not by name: a rebuild reads millions. */
 const COLUMNS = 'position, stream, version, type, schema, data, at, command_id';

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { DiskFailed, toOpenFailure } from '../port/disk.ts';
 import { PLAIN, type Coder } from '../sql/coder.ts';
 import type { History, StoredSnapshot } from '../port/past.ts';
-import type { Projection, SqlFunctions } from '../port/rows.ts';
+import type { Projection } from '../sql/projection.ts';
+import { toThread } from '../sql/views/thread-queries.ts';
+import { createViews } from '../sql/views/views.ts';
+import { createAsk, withOwnScans } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { findBadChecksum } from './payloads/checksums.ts';
 import { headPosition, readAll, readStream } from './event-store.ts';
@@ -15,28 +18,23 @@ import { createPastViews } from './past-views.ts';
 import { findBadPayload } from './payloads/payload-checks.ts';
 import { createPayloadReader } from './payloads/payload-store.ts';
 import { findDifference } from './row-comparison.ts';
-import { createRowReader, createRowWriter } from './row-store.ts';
-import { assertSchema, EVENTS } from './schema.ts';
+import { createRowReader } from './row-store.ts';
+import { assertSchema } from './schema.ts';
 import { createStatements } from './statements.ts';
 
 /** Throws when the directory holds no log of this program. */
-export function openHistory(
-  dir: string,
-  projection: Projection,
-  functions: SqlFunctions,
-  keys: EncryptionKeys = [],
-): History {
+export function openHistory(dir: string, projection: Projection, keys: EncryptionKeys = []): History {
   const file = join(dir, LOG_FILE);
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   let db: Connection | undefined;
   try {
-    db = openConnection(file, { readonly: true, functions });
+    db = openConnection(file, { readonly: true });
     assertSchema(db);
-    const coder = openCoder(db, keys, functions);
+    const coder = openCoder(db, keys);
     // Read before the transaction begins, which sees at least as much.
     const marked = readMark(file);
     db.exec('BEGIN');
-    return viewHistory(db, projection, functions, { coder, marked });
+    return viewHistory(db, projection, { coder, marked });
   } catch (error) {
     db?.close();
     const failure = toOpenFailure(dir, error);
@@ -50,12 +48,13 @@ export function openHistory(
 export function viewHistory(
   db: Connection,
   projection: Projection,
-  functions: SqlFunctions,
   { coder = PLAIN, marked = 0 }: { readonly coder?: Coder; readonly marked?: number | undefined } = {},
 ): History {
   const prepare = createStatements(db, coder);
 
   const rows = createRowReader(prepare);
+  const ask = withOwnScans(createAsk(prepare));
+  const payloads = createPayloadReader(prepare, ask.scan);
   return {
     readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
     readAll: (after, limit) => readAll(prepare, after, limit),
@@ -63,20 +62,13 @@ export function viewHistory(
       (prepare('SELECT stream, version, state FROM snapshots ORDER BY stream').all() as StoredSnapshot[]).map(
         (row) => ({ ...row, state: coder.open(row.state) }),
       ),
-    payloads: createPayloadReader(prepare, rows.search),
-    views: createPastViews(prepare, rows),
-    rows,
-    rowsOf(writes) {
-      const memory = openConnection(':memory:', { functions });
-      // Rows say where their fact is.
-      memory.exec(EVENTS + projection.ddl);
-      const into = createStatements(memory);
-      const writeRow = createRowWriter(into);
-      for (const write of writes) writeRow(write);
-      return { rows: createRowReader(into), close: () => memory.close() };
-    },
+    payloads,
+    views: createViews(ask, payloads.containing),
+    past: createPastViews(prepare, rows),
+    project: projection.project,
+    threadOf: toThread,
     firstDifference(onEvent = () => true) {
-      const memory = openConnection(':memory:', { functions });
+      const memory = openConnection(':memory:');
       try {
         return findDifference(prepare, memory, projection, onEvent);
       } finally {

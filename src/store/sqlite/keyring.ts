@@ -5,7 +5,6 @@
  */
 import { toCipherKey, type CipherKey } from '../../kernel/cipher.ts';
 import { createCoder, PLAIN, type Coder, type NumberedKey } from '../sql/coder.ts';
-import type { SqlFunctions } from '../port/rows.ts';
 import { useCoder, type Connection } from './connection.ts';
 
 /** Keys in hexadecimal digits, the one that writes first. */
@@ -22,9 +21,9 @@ export interface Keyring {
 }
 
 /** Returns the coder of a log, and registers the functions of its connection with it. Throws without a needed key. */
-export function openCoder(db: Connection, keys: EncryptionKeys, functions?: SqlFunctions): Coder {
+export function openCoder(db: Connection, keys: EncryptionKeys): Coder {
   const { coder } = openKeyring(db, keys);
-  if (!coder.isPlain) useCoder(db, coder, functions);
+  if (!coder.isPlain) useCoder(db, coder);
   return coder;
 }
 

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { findExposure, isDiskFull, makeFolder, makePrivate, toOpenFailure } from '../port/disk.ts';
 import type { EventLog, Notice } from '../port/log.ts';
-import type { Projection, SqlFunctions } from '../port/rows.ts';
+import type { Projection } from '../sql/projection.ts';
+import { createViews } from '../sql/views/views.ts';
+import { createAsk, withOwnScans } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
@@ -15,7 +17,6 @@ import { createPayloadReader, createPayloadWriter } from './payloads/payload-sto
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { giveUpReserve, openRoom } from './files/room.ts';
-import { createRowReader } from './row-store.ts';
 import { prepareSchema } from './schema.ts';
 import { createShredder, isLeftBehind } from './files/shredder.ts';
 import { createStatements } from './statements.ts';
@@ -27,9 +28,8 @@ export interface SqliteLogOptions {
   /** The data directory; created when missing, locked until `close`. */
   readonly dir: string;
   readonly projection: Projection;
-  readonly functions: SqlFunctions;
-  /** Address of a module that exports them as `sqlFunctions`, for the reader thread; without it there is none. */
-  readonly functionsModule?: string;
+  /** False: scans are answered on the event loop. */
+  readonly hasReader?: boolean;
   /** Content is sealed under the first one and read under all. */
   readonly keys?: EncryptionKeys;
   readonly clock: Clock;
@@ -58,7 +58,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
 }
 
 function open(options: SqliteLogOptions): EventLog {
-  const { dir, projection, functions, functionsModule, keys = [], clock, onFault } = options;
+  const { dir, projection, hasReader = true, keys = [], clock, onFault } = options;
   makeFolder(dir);
   const exposure = findExposure(dir);
   if (exposure !== undefined) options.onWarning?.(exposure);
@@ -70,9 +70,9 @@ function open(options: SqliteLogOptions): EventLog {
     // SQLite gives the files beside it the same mode.
     makePrivate(file);
     const leftBehind = isLeftBehind(file);
-    const db = (opened = openConnection(file, { functions }));
+    const db = (opened = openConnection(file));
     prepareSchema(db);
-    const prepare = createStatements(db, openCoder(db, keys, functions));
+    const prepare = createStatements(db, openCoder(db, keys));
     prepareRows(db, prepare, projection);
 
     const committed = new Set<(notice: Notice) => void>();
@@ -86,10 +86,7 @@ function open(options: SqliteLogOptions): EventLog {
         }
     };
     // How long a thread of the machine may take is the machine's time, whatever moment the log is told that it is.
-    const reader =
-      functionsModule === undefined
-        ? undefined
-        : createReader({ file, functionsModule, keys, clock: systemClock() });
+    const reader = hasReader ? createReader({ file, keys, clock: systemClock() }) : undefined;
     const shredder = createShredder({
       db,
       later: clock.after,
@@ -122,7 +119,9 @@ function open(options: SqliteLogOptions): EventLog {
       onFault,
     });
 
-    const rows = createRowReader(prepare, reader?.search);
+    const points = createAsk(prepare);
+    const ask = reader === undefined ? withOwnScans(points) : { ...points, scan: reader.scan };
+    const payloads = createPayloadReader(prepare, ask.scan, tail.rowsOf, held);
     return {
       commit: writer.commit,
       readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
@@ -130,8 +129,8 @@ function open(options: SqliteLogOptions): EventLog {
       loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
-      payloads: createPayloadReader(prepare, rows.search, tail.rowsOf, held),
-      rows,
+      payloads,
+      views: createViews(ask, payloads.containing),
       async close() {
         await writer.drain();
         writer.stop();

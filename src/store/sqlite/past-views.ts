@@ -1,7 +1,7 @@
 /** Named questions that replay asks of a log. */
 import type { ListedRow, PastViews } from '../port/past.ts';
-import { opened, type RowReader } from '../port/rows.ts';
-import type { Prepare } from './statements.ts';
+import type { RowReader } from './row-store.ts';
+import { opened, type Prepare } from './statements.ts';
 import { readPlacedWrites, readWriters } from './payloads/placed-writes.ts';
 import { readTasks } from './payloads/write-store.ts';
 

@@ -1,17 +1,17 @@
 /** What the log and its reader thread say to each other. */
 import type { EncryptionKeys } from './keyring.ts';
-import type { Params, Row } from '../port/rows.ts';
 
 export interface ReaderSetup {
   readonly file: string;
-  /** Address of the module whose `sqlFunctions` the queries call. */
-  readonly functionsModule: string;
   readonly keys?: EncryptionKeys;
+  /** Address of a module whose `SCANS` are answered, in place of the store's. */
+  readonly scans?: string;
 }
 
 export interface Question {
-  readonly sql: string;
-  readonly params: Params;
+  /** Of a scan. */
+  readonly name: string;
+  readonly args: readonly unknown[];
   /** Milliseconds that are left. */
   readonly ms: number;
 }
@@ -19,6 +19,6 @@ export interface Question {
 export type Answer =
   /** The thread has started and hears questions: said once, before anything else. */
   | { readonly kind: 'ready' }
-  | { readonly kind: 'rows'; readonly rows: Row[] }
+  | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'slow' }
   | { readonly kind: 'error'; readonly message: string };

@@ -1,5 +1,5 @@
 /**
- * Searches on a thread of their own, so that a query that looks at every row holds up nobody but those that wait for
+ * Scans on a thread of their own, so that a question that looks at every row holds up nobody but those that wait for
  * the same thread. The thread starts with the first question and is replaced when it dies.
  *
  * S3 What waits is bounded in number and in time: a question that is not answered within its limit is refused. A query
@@ -11,7 +11,8 @@
 import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../kernel/clock.ts';
 import { startWorker } from '../../kernel/worker.ts';
-import { SearchRefused, type Params, type Row, type RowReader } from '../port/rows.ts';
+import { SearchRefused } from '../port/views/views.ts';
+import type { Ask } from '../sql/ask.ts';
 import type { Answer, Question, ReaderSetup } from './reader-protocol.ts';
 
 export interface ReaderOptions extends ReaderSetup {
@@ -26,7 +27,7 @@ export interface ReaderLimits {
 }
 
 export interface Reader {
-  readonly search: RowReader['search'];
+  readonly scan: Ask['scan'];
   /** Runs `turn` as soon as no query is under way, before the next one begins. */
   between(turn: () => void): void;
   /** Refuses what waits and ends the thread. */
@@ -38,11 +39,11 @@ const LIMITS: ReaderLimits = { searchMs: 10_000, waiting: 200 };
 const GRACE_MS = 500;
 
 interface Job {
-  readonly sql: string;
-  readonly params: Params;
+  readonly name: string;
+  readonly args: readonly unknown[];
   readonly due: number;
   retried: boolean;
-  resolve(rows: Row[]): void;
+  resolve(answer: unknown): void;
   reject(error: Error): void;
 }
 
@@ -76,7 +77,7 @@ export function createReader({ clock, limits = LIMITS, ...setup }: ReaderOptions
   function settle(answer: Exclude<Answer, { kind: 'ready' }>): void {
     const job = release();
     if (job === undefined) return;
-    if (answer.kind === 'rows') job.resolve(answer.rows);
+    if (answer.kind === 'answer') job.resolve(answer.answer);
     else job.reject(answer.kind === 'slow' ? new SearchRefused('slow', searchMs) : new Error(answer.message));
     next();
   }
@@ -132,17 +133,18 @@ export function createReader({ clock, limits = LIMITS, ...setup }: ReaderOptions
   /** Puts the question that is next, once the thread is there to hear it. */
   function ask(): void {
     if (current === undefined || !worker?.ready) return;
-    const { sql, params, due } = current.job;
-    worker.thread.postMessage({ sql, params, ms: due - clock.monotonic() } satisfies Question);
+    const { name, args, due } = current.job;
+    worker.thread.postMessage({ name, args, ms: due - clock.monotonic() } satisfies Question);
   }
 
   return {
-    search: <R extends Row>(sql: string, params: Params = {}) =>
-      new Promise<R[]>((resolve, reject) => {
+    scan: ({ name }, ...args) =>
+      new Promise((resolve, reject) => {
         if (closed) return reject(new SearchRefused('closed', searchMs));
         if (waiting.length >= limits.waiting) return reject(new SearchRefused('busy', searchMs));
         const due = clock.monotonic() + searchMs;
-        waiting.push({ sql, params, due, retried: false, resolve: (rows) => resolve(rows as R[]), reject });
+        const answered = resolve as (answer: unknown) => void;
+        waiting.push({ name, args, due, retried: false, resolve: answered, reject });
         next();
       }),
     between(turn) {

@@ -1,7 +1,8 @@
 /** P2: rows are a function of the log. Used when a projection changed its version, and to verify the live rows. */
 import type { Coder } from '../sql/coder.ts';
 import type { Recorded } from '../port/events.ts';
-import type { Projection, RowWrite } from '../port/rows.ts';
+import type { RowWrite } from '../port/rows.ts';
+import type { Projection } from '../sql/projection.ts';
 import type { Connection } from './connection.ts';
 import { createRowFold } from '../sql/fold-writes.ts';
 import { eachEvent } from './event-store.ts';

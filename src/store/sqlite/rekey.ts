@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
 import { isSealed, keyNumberOf, type Coder, type Label, type Stored } from '../sql/coder.ts';
 import { toOpenFailure } from '../port/disk.ts';
-import type { Projection } from '../port/rows.ts';
+import type { Projection } from '../sql/projection.ts';
 import { CONTENT_TABLES, findBadRow } from './payloads/checksums.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { assertComplete } from './files/high-water-mark.ts';

@@ -2,7 +2,8 @@
 import { isSealed, type Coder } from '../sql/coder.ts';
 import type { Recorded } from '../port/events.ts';
 import { RowsOutdated, type RowDifference } from '../port/past.ts';
-import type { Cell, Projection, Row, RowWrite } from '../port/rows.ts';
+import type { Cell, Row, RowWrite } from '../port/rows.ts';
+import type { Projection } from '../sql/projection.ts';
 import type { Connection } from './connection.ts';
 import { createRows, projectEach } from './rebuild.ts';
 import { createStatements, type Prepare } from './statements.ts';

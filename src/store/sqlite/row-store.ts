@@ -1,6 +1,8 @@
 /** Row writes of projections as SQL, and the reader of the rows they left. */
 import { isSealed, type Coder, type Stored } from '../sql/coder.ts';
-import type { Projection, Row, RowReader, RowWrite } from '../port/rows.ts';
+import type { Row, RowWrite } from '../port/rows.ts';
+import type { Params } from '../sql/ask.ts';
+import type { Projection } from '../sql/projection.ts';
 import { cellsOf, createShapes, type WriteShape } from '../sql/write-shapes.ts';
 import type { Prepare } from './statements.ts';
 
@@ -44,25 +46,25 @@ function toSql({ op, table, written, key, copied, copies }: WriteShape): string 
   }
 }
 
-/** Without a `search` of its own (a past, a table in memory) the same connection answers. */
-export function createRowReader(prepare: Prepare, search?: RowReader['search']): RowReader {
-  const { coder } = prepare;
-  const all: RowReader['all'] = <R extends Row>(sql: string, params = {}) => {
-    const rows = prepare(sql).all(params) as R[];
-    return coder.isPlain ? rows : rows.map((row) => openCells(coder, row));
-  };
+/** Reads rows at once, for the adapter's own statements and for tests. */
+export interface RowReader {
+  all<R extends Row = Row>(sql: string, params?: Params): R[];
+  get<R extends Row = Row>(sql: string, params?: Params): R | undefined;
+}
+
+export function createRowReader(prepare: Prepare): RowReader {
+  const open = <R extends Row>(row: R): R => (prepare.coder.isPlain ? row : openCells(prepare.coder, row));
   return {
-    all,
-    get: <R extends Row>(sql: string, params = {}) => {
+    all: <R extends Row>(sql: string, params: Params = {}) => (prepare(sql).all(params) as R[]).map(open),
+    get<R extends Row>(sql: string, params: Params = {}) {
       const row = prepare(sql).get(params) as R | undefined;
-      return row === undefined || coder.isPlain ? row : openCells(coder, row);
+      return row && open(row);
     },
-    search: search ?? (async (sql, params) => all(sql, params)),
   };
 }
 
 /** A row that was read, with its sealed cells opened. */
-const openCells = <R extends Row>(coder: Coder, row: R): R =>
+export const openCells = <R extends Row>(coder: Coder, row: R): R =>
   Object.fromEntries(
     Object.entries(row).map(([name, cell]) => [name, isSealed(cell) ? coder.open(cell) : cell]),
   ) as R;

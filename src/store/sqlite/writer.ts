@@ -13,9 +13,9 @@
 import { Database } from './library.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Batch, CommitResult, Notice } from '../port/log.ts';
-import { mergeWrites } from '../sql/merge-writes.ts';
+import { mergeWrites } from '../port/merge-writes.ts';
 import { noticeOf } from '../port/notice.ts';
-import type { Projection } from '../port/rows.ts';
+import type { Projection } from '../sql/projection.ts';
 import type { Connection } from './connection.ts';
 import { appendEvents, findReceipt, headPosition, streamVersion } from './event-store.ts';
 import type { PayloadWriter } from './payloads/payload-store.ts';

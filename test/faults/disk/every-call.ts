@@ -11,7 +11,6 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import { openConnection } from '../../../src/store/sqlite/connection.ts';
 import { openSqliteLog } from '../../../src/store/sqlite/log.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
-import { sqlFunctions } from '../../../src/sql-functions.ts';
 import { ask } from '../../support/given.ts';
 import { assertVerified } from '../../support/assert-verified.ts';
 import { readTrace, straceWords, type Call } from './strace.ts';
@@ -77,7 +76,7 @@ export async function problemsAfter(data: string, { told, code, output }: Played
 
   const clock = systemClock();
   const log = openSqliteLog({
-    ...{ dir: data, projection, functions: sqlFunctions, clock },
+    ...{ dir: data, projection, clock },
     onFault: (error) => problems.push(String(error)),
   });
   const db = openConnection(join(data, 'log.db'), { readonly: true });

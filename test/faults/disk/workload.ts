@@ -12,7 +12,6 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSqliteLog } from '../../../src/store/sqlite/log.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
-import { sqlFunctions } from '../../../src/sql-functions.ts';
 import { ask } from '../../support/given.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 
@@ -42,7 +41,7 @@ const tell = (what: Told['what'], id = ''): void =>
 
 const clock = createManualClock();
 const log = openSqliteLog({
-  ...{ dir: process.argv[2]!, projection, functions: sqlFunctions, clock },
+  ...{ dir: process.argv[2]!, projection, clock },
   onFault: (error) => tell('fault', String(error)),
 });
 const ids = randomIds(clock);
@@ -107,6 +106,6 @@ try {
 } catch (error) {
   const isFull = error instanceof LogFull;
   if (!isFull && !(error instanceof LogUnavailable)) throw error;
-  tell(isFull ? 'full' : 'unknown', String(log.rows.all('SELECT thread_id FROM threads').length));
+  tell(isFull ? 'full' : 'unknown', String((await log.views.inventory.threads()).length));
   process.exit(isFull ? EXIT_FULL : EXIT_UNKNOWN);
 }

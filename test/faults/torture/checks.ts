@@ -1,9 +1,13 @@
 /** Compares what was promised, and what receivers got, with the log that a tortured server leaves behind. */
+import { join } from 'node:path';
+import { openConnection } from '../../../src/store/sqlite/connection.ts';
+import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
+import { createRowReader, type RowReader } from '../../../src/store/sqlite/row-store.ts';
+import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import type { Recorded } from '../../../src/store/port/events.ts';
 import type { History } from '../../../src/store/port/past.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import type { Json } from '../../../src/kernel/json.ts';
-import { containsJson } from '../../../src/store/sql/views/filters.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import type { ReceivedRequest } from '../../support/webhook-sink.ts';
@@ -22,24 +26,25 @@ export async function findBroken(
   ledger: Ledger,
   received: readonly ReceivedRequest[],
 ): Promise<string[]> {
-  const history = openHistory(data, projection, { json_contains: containsJson });
+  const history = openHistory(data, projection);
+  const db = openConnection(join(data, LOG_FILE), { readonly: true });
+  const read = createRowReader(createStatements(db));
   try {
     const { finding } = await verify(history);
     const events = readEvents(history);
-    const rows = new Map(
-      history.rows.all<RunRow>('SELECT * FROM runs', {}).map((row) => [row.run_id, row] as const),
-    );
+    const rows = new Map(read.all<RunRow>('SELECT * FROM runs', {}).map((row) => [row.run_id, row] as const));
     return [
       ...(finding === undefined ? [] : [`position ${finding.position}: ${finding.problem}`]),
-      ...checkThreads(history, ledger),
+      ...checkThreads(read, ledger),
       ...checkEnds(events, rows, ledger),
       ...checkOnce(events, ledger),
-      ...checkLeftovers(history),
+      ...checkLeftovers(read),
       ...(await checkFrames(history, rows, ledger)),
-      ...(await checkMessages(history, rows, ledger)),
-      ...checkWebhooks(history, events, rows, ledger, received),
+      ...(await checkMessages(history, read, rows, ledger)),
+      ...checkWebhooks(read, events, rows, ledger, received),
     ];
   } finally {
+    db.close();
     history.close();
   }
 }
@@ -53,9 +58,9 @@ function readEvents(history: History): Recorded[] {
   }
 }
 
-function checkThreads(history: History, { threads, deletions }: Ledger): string[] {
+function checkThreads(read: RowReader, { threads, deletions }: Ledger): string[] {
   const find = (threadId: string) =>
-    history.rows.get<{ metadata: string }>('SELECT metadata FROM threads WHERE thread_id = @threadId', {
+    read.get<{ metadata: string }>('SELECT metadata FROM threads WHERE thread_id = @threadId', {
       threadId,
     });
   const lost = [...threads].flatMap(([threadId, promised]) => {
@@ -116,7 +121,7 @@ function checkOnce(events: readonly Recorded[], { once }: Ledger): string[] {
 }
 
 /** X5: nothing is busy, leased or secret once everything has ended. */
-function checkLeftovers(history: History): string[] {
+function checkLeftovers(read: RowReader): string[] {
   const questions = {
     'threads are busy': "SELECT count(*) AS n FROM threads WHERE status = 'busy'",
     'runs are open': 'SELECT count(*) AS n FROM runs WHERE ended_at IS NULL',
@@ -124,7 +129,7 @@ function checkLeftovers(history: History): string[] {
     'secrets are kept': 'SELECT count(*) AS n FROM secrets',
   };
   return Object.entries(questions).flatMap(([what, sql]) => {
-    const n = history.rows.get<{ n: number }>(sql, {})?.n;
+    const n = read.get<{ n: number }>(sql, {})?.n;
     return n === 0 ? [] : [`${n} ${what}`];
   });
 }
@@ -159,11 +164,12 @@ const plain = (frames: readonly { id: number; event: string; data: string }[]) =
 /** X2, X5: whatever was executed again, its message is in the state once. */
 async function checkMessages(
   history: History,
+  read: RowReader,
   rows: Map<string, RunRow>,
   { runs }: Ledger,
 ): Promise<string[]> {
   const problems: string[] = [];
-  const heads = history.rows.all<{ thread_id: string; head: string }>(
+  const heads = read.all<{ thread_id: string; head: string }>(
     'SELECT thread_id, head FROM threads WHERE head IS NOT NULL',
     {},
   );
@@ -190,7 +196,7 @@ async function checkMessages(
  * which run asked for which; the log only of runs that were never acknowledged, none of which is rolled back.
  */
 function checkWebhooks(
-  history: History,
+  read: RowReader,
   events: readonly Recorded[],
   rows: Map<string, RunRow>,
   { webhooks }: Ledger,
@@ -219,7 +225,7 @@ function checkWebhooks(
   }
   // The delivery of a run that was rolled back is forgotten once it is over.
   const kept = [...wanted.values()].filter((runId) => rows.has(runId)).length;
-  const owed = history.rows.get<{ n: number }>('SELECT count(*) AS n FROM deliveries', {})?.n;
+  const owed = read.get<{ n: number }>('SELECT count(*) AS n FROM deliveries', {})?.n;
   if (owed !== kept) problems.push(`${owed} deliveries for ${kept} runs with a webhook`);
   return problems;
 }

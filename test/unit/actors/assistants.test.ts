@@ -5,7 +5,6 @@ import {
   systemAssistantId,
 } from '../../../src/actors/assistants.ts';
 import { LogUnavailable } from '../../../src/actors/log-failures.ts';
-import { searchAssistants } from '../../../src/store/sql/views/assistant-queries.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { seededIds, withLog } from '../../support/with-log.ts';
@@ -27,7 +26,7 @@ test('ensuring system assistants again leaves each graph exactly one, with the k
       { id: 'third', description: 'The third' },
     ]);
     const page = { sortBy: 'graph_id', sortOrder: 'asc', limit: 10, offset: 0 } as const;
-    const { assistants: found } = await searchAssistants(again.rows, page);
+    const { assistants: found } = await again.views.assistants.search(page);
     assert.deepEqual(
       found.map((one) => [one.graphId, one.assistantId, one.config, one.context, one.description]),
       [

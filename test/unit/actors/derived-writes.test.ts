@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { CheckpointText, PayloadWrite } from '../../../src/store/port/payloads.ts';
-import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import type { Outcome } from '../../../src/thread/events.ts';
 import { ask, THREAD } from '../../support/given.ts';
@@ -172,7 +171,7 @@ test('P3 a rolled-back run loses row, checkpoints and frames and restores the va
     await done(ask.cancel('b', 'rollback'));
     const outcome: Outcome = { kind: 'success', next: [], interrupts: {} };
     const { events } = await done(ask.complete('b', outcome, 1, 'lb'));
-    assert.equal(await getRun(log.rows, 'b'), undefined);
+    assert.equal(await log.views.runs.get('b'), undefined);
     assert.deepEqual(
       rowsOf(lent, 'checkpoints').map(({ checkpoint_id }) => checkpoint_id),
       ['c1'],

@@ -2,9 +2,9 @@ import * as assert from 'node:assert/strict';
 import { createItems, type ItemWrite } from '../../../src/actors/items.ts';
 import { itemIdOf, itemStream } from '../../../src/item/events.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
-import { expiredItems, getItems, valueOf } from '../../../src/store/sql/views/item-queries.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
+import { valueOf } from '../../../src/store/port/views/items.ts';
 
 const test = suite('actors/items');
 
@@ -19,9 +19,9 @@ const put = (key: string, n: number, ttl: number | null = null): ItemWrite => ({
 const drop = (key: string): ItemWrite => ({ kind: 'delete', namespace: ['a'], key });
 const open = ({ log, clock }: TestLog) => createItems({ log, clock, ids: randomIds(clock) });
 const read = async ({ log, clock }: TestLog, key: string) =>
-  (await getItems(log.rows, [itemIdOf(['a'], key)], clock.now()))[0];
-const count = ({ log }: TestLog, table: string): number | undefined =>
-  log.rows.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)?.n;
+  (await log.views.items.get([itemIdOf(['a'], key)], clock.now()))[0];
+const count = ({ rows }: TestLog, table: string): number | undefined =>
+  rows.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)?.n;
 
 test('X2 given a lease that is stale, when a write carries it, then it is refused and nothing changes', () =>
   withLog(async (given) => {
@@ -93,7 +93,7 @@ test('given an item that was renewed, when a sweep that found it before comes la
     const items = open(given);
     await items.write([put('k', 1, 1), put('gone', 1, 1)]);
     await given.clock.advance(60_000);
-    const found = await expiredItems(given.log.rows, given.clock.now(), 10);
+    const found = await given.log.views.items.expired(given.clock.now(), 10);
     assert.equal(found.length, 2);
     await items.write([put('k', 2)]);
     const expire = found.map(({ namespace, key }) => ({ kind: 'expire', namespace, key }) as const);
@@ -113,7 +113,7 @@ test('P2 rebuilt rows of written, refreshed and deleted items are the same', () 
     await given.reopen();
     assert.deepEqual(await read(given, 'a'), before);
     assert.equal(count(given, 'items'), 2);
-    assert.equal(given.log.rows.get<{ n: number }>('SELECT count(*) AS n FROM items WHERE ttl = 5')?.n, 1);
+    assert.equal(given.rows.get<{ n: number }>('SELECT count(*) AS n FROM items WHERE ttl = 5')?.n, 1);
   }));
 
 test.run();

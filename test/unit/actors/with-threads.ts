@@ -52,6 +52,9 @@ export function withThreads<T>(
       get log() {
         return lent.log;
       },
+      get rows() {
+        return lent.rows;
+      },
       get threads() {
         return threads;
       },

@@ -13,9 +13,6 @@ import { randomIds } from '../../../src/kernel/ids.ts';
 import type { Batch, EventLog } from '../../../src/store/port/log.ts';
 import type { CheckpointText } from '../../../src/store/port/payloads.ts';
 import { openThreadSource } from '../../../src/store/sqlite/payloads/thread-source.ts';
-import { runsWithOldFrames } from '../../../src/store/sql/views/retention-queries.ts';
-import { claimableRuns, runningRuns } from '../../../src/store/sql/views/run-queries.ts';
-import { getThread } from '../../../src/store/sql/views/thread-queries.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { threadStream } from '../../../src/thread/events.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
@@ -106,9 +103,9 @@ test('L1 X1 P2 nothing of an import is seen or startable before its last commit,
       async commit(batch: Batch) {
         const result = await log.commit(batch);
         sizes.push(JSON.stringify(batch).length);
-        seen.push((await getThread(log.rows, THREAD)) !== undefined);
-        assert.deepEqual(await claimableRuns(log.rows, Number.MAX_SAFE_INTEGER, 10), []);
-        assert.deepEqual(await runningRuns(log.rows), []);
+        seen.push((await log.views.threads.get(THREAD)) !== undefined);
+        assert.deepEqual(await log.views.runs.claimable(Number.MAX_SAFE_INTEGER, 10), []);
+        assert.deepEqual(await log.views.runs.running(), []);
         await verified(scene);
         return result;
       },
@@ -120,7 +117,7 @@ test('L1 X1 P2 nothing of an import is seen or startable before its last commit,
     assert.ok(Math.max(...sizes) < 10_000_000, String(Math.max(...sizes)));
     assert.deepEqual(seen, [...seen.slice(1).map(() => false), true]);
     assert.deepEqual(announced, ['ThreadImported']);
-    const thread = await getThread(log.rows, THREAD);
+    const thread = await log.views.threads.get(THREAD);
     assert.deepEqual([thread?.metadata, thread?.status], [{ topic: 'b' }, 'interrupted']);
     const values = await log.payloads.values(THREAD, `c${RUNS - 1}`);
     assert.equal((values?.parse() as { list: unknown[] }).list.length, RUNS);
@@ -140,7 +137,7 @@ test('S2 frames of an imported run are kept as if it had ended with the import',
     const importedAt = clock.now();
     await scene.import();
     const due = async (before: number): Promise<number> =>
-      (await runsWithOldFrames(log.rows, { after: undefined, before, looked: 100 })).kept.length;
+      (await log.views.retention.runsWithFrames({ after: undefined, before, looked: 100 })).kept.length;
     assert.deepEqual([await due(importedAt), await due(importedAt + 1)], [0, RUNS]);
   }));
 
@@ -210,7 +207,7 @@ test('an import fails when something else changes the thread, and leaves that al
       }
     }
     await assert.rejects(scene.import({ file: { ...file, records } }), /was changed while it was imported/);
-    assert.deepEqual((await getThread(scene.log.rows, THREAD))?.metadata, { mine: true });
+    assert.deepEqual((await scene.log.views.threads.get(THREAD))?.metadata, { mine: true });
   }));
 
 test('an event of a file may name its caller but has no other unknown member', () => {

@@ -24,7 +24,11 @@ function take(...commands: AssistantCommand[]): {
   const versions = new Map<number, AssistantContent>();
   let state: AssistantState = initial;
   for (const command of commands) {
-    const decided = decide(command, state, (version) => versions.get(version));
+    const decided = decide(
+      command,
+      state,
+      command.type === 'SetAssistantVersion' ? versions.get(command.version) : undefined,
+    );
     if (!decided.ok) {
       refusals.push(decided.refusal.code);
       continue;

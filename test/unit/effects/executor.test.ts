@@ -7,8 +7,6 @@ import { recoverRuns } from '../../../src/effects/recovery.ts';
 import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
 import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import { getRun } from '../../../src/store/sql/views/run-queries.ts';
-import { getThread } from '../../../src/store/sql/views/thread-queries.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
@@ -67,7 +65,7 @@ async function pass({ clock, log }: TestThreads, ms: number, done: () => Promise
   assert.ok(await done());
 }
 
-const statusOf = async ({ log }: TestThreads, runId: string) => (await getRun(log.rows, runId))?.status;
+const statusOf = async ({ log }: TestThreads, runId: string) => (await log.views.runs.get(runId))?.status;
 
 test("X3 a run's time limit begins with its graph code, not while its worker starts and loads the graph", () =>
   withThreads(async (lent) => {
@@ -188,7 +186,7 @@ test('X5 after a kill between the refusal of a strict answer and its commit the 
     const paused = { kind: 'success', next: ['node'], interrupts } as const;
     await lent.done([...toRunning('asks'), ask.complete('asks', paused)]);
     const standing = async () => {
-      const { status, interrupts: open, head, error } = (await getThread(lent.log.rows, THREAD))!;
+      const { status, interrupts: open, head, error } = (await lent.log.views.threads.get(THREAD))!;
       return { status, interrupts: open, head, error };
     };
     const stood = await standing();
@@ -202,7 +200,7 @@ test('X5 after a kill between the refusal of a strict answer and its commit the 
     assert.equal(await recoverRuns(lent.log, lent.threads, { maxCharges: 3 }), 1);
     const executor = start(lent, run, lent.log);
     await pass(lent, 1_000, async () => (await statusOf(lent, 'late')) === 'error');
-    const late = (await getRun(lent.log.rows, 'late'))!;
+    const late = (await lent.log.views.runs.get('late'))!;
     assert.equal(late.attempt, 2);
     assert.deepEqual(await standing(), stood);
     const frames = await lent.log.payloads.frames('late', -1, 10);
@@ -245,7 +243,7 @@ test('X5 after a kill between a cancel that keeps messages and its end the strea
     assert.equal(await recoverRuns(lent.log, lent.threads, { maxCharges: 3, ids }), 1);
     // then
     assert.equal(await statusOf(lent, 'run'), 'interrupted');
-    const thread = (await getThread(lent.log.rows, THREAD))!;
+    const thread = (await lent.log.views.threads.get(THREAD))!;
     const kept = (await lent.log.payloads.checkpoint(THREAD, '', thread.head!))!;
     assert.deepEqual([kept.parentId, kept.metadata['source']], [head, 'update']);
     const { messages } = (await lent.log.payloads.values(THREAD, thread.head!))!.parse() as any;

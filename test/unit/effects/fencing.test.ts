@@ -9,7 +9,6 @@ import type { Threads } from '../../../src/actors/threads.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import type { LostAttempt, NewCheckpoint, RunEnd, RunLink } from '../../../src/graphs/port.ts';
-import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
@@ -158,7 +157,7 @@ for (const [name, deed] of Object.entries(DEEDS))
           [['a', 2]],
         );
         assert.equal(events.filter(({ type }) => type === 'RunRequeued').length, 1);
-        assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'success');
+        assert.equal((await lent.log.views.runs.get('a'))?.status, 'success');
       }));
 
 for (const charged of [false, true])
@@ -174,7 +173,7 @@ for (const charged of [false, true])
         assert.ok((await told).ok);
         await executor.drain(60_000);
         assert.equal((await lent.threads.read(THREAD)).status, 'idle');
-        const run = await getRun(lent.log.rows, 'a');
+        const run = await lent.log.views.runs.get('a');
         assert.equal(run?.status, action === 'rollback' ? undefined : 'interrupted');
         await executor.stop(10);
       }));

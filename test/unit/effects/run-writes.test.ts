@@ -3,7 +3,6 @@ import { createCommitInterval } from '../../../src/effects/commit-interval.ts';
 import { openRunWrites, type RunWrite, type RunWrites } from '../../../src/effects/run-writes.ts';
 import type { EventLog, Notice } from '../../../src/store/port/log.ts';
 import type { ChannelText, CheckpointText } from '../../../src/store/port/payloads.ts';
-import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import { ask, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { toRunning, withThreads, type TestThreads } from '../actors/with-threads.ts';
@@ -74,7 +73,7 @@ test('S1 frames, checkpoints and the end of one turn of the event loop are one c
       [[['CheckpointSaved', 'CheckpointSaved', 'RunCompleted'], ['a']]],
     );
     assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"']);
-    assert.equal((await getRun(lent.log.rows, 'a'))?.head, 'c2');
+    assert.equal((await lent.log.views.runs.get('a'))?.head, 'c2');
     await assert.rejects(writes.add(frame(2)), /the attempt is over/i);
   }));
 
@@ -231,7 +230,7 @@ test('X2 writes under a stale lease are not stored, and each writer is told', ()
     await assert.rejects(writes.add(frame(1)), /fenced/);
     await assert.rejects(writes.close(ask.complete('a')), /fenced/);
     assert.deepEqual(await framesOf(lent.log), []);
-    assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'pending');
+    assert.equal((await lent.log.views.runs.get('a'))?.status, 'pending');
   }));
 
 test('X3 an end that meets an unstorable write is rejected, and a second try ends the run', () =>
@@ -245,7 +244,7 @@ test('X3 an end that meets an unstorable write is rejected, and a second try end
     assert.deepEqual(await framesOf(lent.log), []);
     const done = await writes.close(ask.complete('a', SUCCESS));
     assert.ok(done.ok);
-    assert.equal((await getRun(lent.log.rows, 'a'))?.status, 'success');
+    assert.equal((await lent.log.views.runs.get('a'))?.status, 'success');
   }));
 
 test.run();

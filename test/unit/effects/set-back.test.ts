@@ -9,7 +9,6 @@ import type { HttpOut, Posted } from '../../../src/effects/http-out.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import { startWebhooks } from '../../../src/effects/webhooks.ts';
 import { dueTime } from '../../../src/kernel/clock.ts';
-import { getRun } from '../../../src/store/sql/views/run-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
@@ -32,7 +31,7 @@ async function pass({ clock, log }: TestThreads, ms: number): Promise<void> {
   }
 }
 
-const statusOf = async ({ log }: TestThreads, runId: string) => (await getRun(log.rows, runId))?.status;
+const statusOf = async ({ log }: TestThreads, runId: string) => (await log.views.runs.get(runId))?.status;
 
 function execute({ log, clock, threads }: TestThreads): ReturnType<typeof startExecutor> {
   const ids = seededIds(clock, createRandom(3));
@@ -94,12 +93,18 @@ test('no slot fires twice when the clock is set while a start still reads which 
     clock.jump(-48 * HOUR);
     let answer = (): void => undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));
-    const slow: typeof log.rows = {
-      get: (sql, params) => log.rows.get(sql, params),
-      all: (sql, params) => log.rows.all(sql, params),
-      search: (sql, params) => asked.then(() => log.rows.all(sql, params)),
+    const { views } = log;
+    const slow: typeof views.crons = {
+      ...views.crons,
+      search: (...wanted) => asked.then(() => views.crons.search(...wanted)),
     };
-    const reactor = startCrons({ log: { ...log, rows: slow }, crons, start, clock, onFault });
+    const reactor = startCrons({
+      log: { ...log, views: { ...views, crons: slow } },
+      crons,
+      start,
+      clock,
+      onFault,
+    });
     await pass(lent, SECOND);
     clock.jump(48 * HOUR);
     await pass(lent, 120 * SECOND);

@@ -1,8 +1,14 @@
+import { join } from 'node:path';
 import assert from 'node:assert/strict';
 import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import { startSweeper } from '../../../src/effects/sweeper.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import type { RowReader } from '../../../src/store/port/rows.ts';
+import type { Ask } from '../../../src/store/sql/ask.ts';
+import { createViews } from '../../../src/store/sql/views/views.ts';
+import { createAsk } from '../../../src/store/sqlite/ask.ts';
+import { openConnection } from '../../../src/store/sqlite/connection.ts';
+import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
+import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import type { ThreadEvent } from '../../../src/protocol/event.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { createThreadEvents } from '../../../src/streams/thread-events.ts';
@@ -50,15 +56,15 @@ async function addThreads(
   assert.ok(done.every(({ ok }) => ok));
 }
 
-const count = ({ log }: TestThreads): number =>
-  log.rows.get<{ count: number }>('SELECT count(*) AS count FROM threads', {})!.count;
+const count = ({ rows }: TestThreads): number =>
+  rows.get<{ count: number }>('SELECT count(*) AS count FROM threads', {})!.count;
 
 const isPlanned = ({ clock }: TestThreads): boolean =>
   clock.pending().some((due) => due >= clock.now() + ROUND);
 
 /** Until the round that is under way is over: only then the next one is planned. */
 async function roundEnds(lent: TestThreads): Promise<void> {
-  while (!isPlanned(lent)) await lent.log.rows.search('SELECT 1');
+  while (!isPlanned(lent)) await lent.log.views.inventory.assistants();
 }
 
 test('one round deletes all expired threads of stateless runs and no other thread', () =>
@@ -147,13 +153,15 @@ test('S2 an expired thread of a stateless run stays while it has a reader', () =
   }));
 
 test('a round without expired threads asks the reader thread nothing', () =>
-  withThreads(async ({ log, threads, clock }) => {
+  withThreads(async ({ log, threads, clock, dir }) => {
     const searched: string[] = [];
-    const rows: RowReader = {
-      ...log.rows,
-      search: (sql, params) => (searched.push(sql), log.rows.search(sql, params)),
+    const db = openConnection(join(dir, LOG_FILE), { readonly: true });
+    const points = createAsk(createStatements(db));
+    const asked: Ask = {
+      ...points,
+      scan: (question, ...args) => (searched.push(question.name), question.answer(points, ...args)),
     };
-    const lent = { log: { ...log, rows }, threads, clock };
+    const lent = { log: { ...log, views: createViews(asked, log.payloads.containing) }, threads, clock };
     await addThreads({ threads }, 'young', 2, true);
     await addThreads({ threads }, 'lasting', 3, false);
     const { sweeper } = start(lent);
@@ -165,7 +173,8 @@ test('a round without expired threads asks the reader thread nothing', () =>
     const { sweeper: later } = start(lent);
     await clock.advance(ROUND);
     await later.stop();
-    assert.equal(searched.length, 1);
+    assert.deepEqual(searched, ['threads.expired']);
+    db.close();
   }));
 
 test('a stopped sweeper ends between two deletions and plans no round', () =>

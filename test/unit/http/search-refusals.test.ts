@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { notSearched, problemReply } from '../../../src/http/replies.ts';
-import { SearchRefused } from '../../../src/store/port/rows.ts';
 import { suite } from '../../support/suite.ts';
+import { SearchRefused } from '../../../src/store/port/views/views.ts';
 
 const test = suite('http: searches that are refused');
 

@@ -8,7 +8,6 @@ import { ask, THREAD } from '../../support/given.ts';
 import { runHere } from '../../support/command-line.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { functions } from '../../support/with-log.ts';
 import { withPast } from './with-past.ts';
 
 const test = suite('past/history');
@@ -16,31 +15,31 @@ const test = suite('past/history');
 test('R1 a write through an opened history throws and leaves the log unchanged', () =>
   withPast(async ({ past, dump }) => {
     const before = dump();
-    await past((history) => {
+    await past((_, rows) => {
       for (const sql of ['DELETE FROM threads RETURNING *', `UPDATE runs SET status = 'x' RETURNING run_id`])
-        assert.throws(() => history.rows.all(sql), /readonly/, sql);
-      assert.throws(() => history.rows.all('CREATE TABLE t (a)'), /readonly|does not return data/);
+        assert.throws(() => rows.all(sql), /readonly/, sql);
+      assert.throws(() => rows.all('CREATE TABLE t (a)'), /readonly|does not return data/);
     });
     assert.equal(dump(), before);
   }));
 
 test('R1 a history opened beside a live writer stays at one moment', () =>
   withPast(async (lent) => {
-    await lent.past(async (history) => {
+    await lent.past(async (history, rows) => {
       const count = () => history.readAll(0, 1_000).length;
       const before = count();
       await lent.done(ask.updateThread({ later: 1 }));
       await lent.done(ask.createRun('later'));
       assert.equal(count(), before);
-      assert.equal(history.rows.get('SELECT count(*) AS n FROM runs')?.['n'], 3);
+      assert.equal(rows.get('SELECT count(*) AS n FROM runs')?.['n'], 3);
       assert.equal(history.firstDifference(), undefined);
     });
-    await lent.past((history) => assert.equal(history.rows.get('SELECT count(*) AS n FROM runs')?.['n'], 4));
+    await lent.past((_, rows) => assert.equal(rows.get('SELECT count(*) AS n FROM runs')?.['n'], 4));
   }));
 
 test('R1 given no log, or a file of something else, when its past is opened, then the words say which', () =>
   withTempDir((dir) => {
-    const open = () => openHistory(dir, projection, functions);
+    const open = () => openHistory(dir, projection);
     assert.throws(open, /log\.db does not exist/);
     writeFileSync(
       join(dir, LOG_FILE),

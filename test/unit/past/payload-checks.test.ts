@@ -4,7 +4,6 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Finding } from '../../../src/store/port/past.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
-import { containsJson } from '../../../src/store/sql/views/filters.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { suite } from '../../support/suite.ts';
@@ -41,7 +40,7 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
 ];
 
 async function findingOf(dir: string): Promise<Finding | undefined> {
-  const history = openHistory(dir, projection, { json_contains: containsJson });
+  const history = openHistory(dir, projection);
   try {
     return (await verify(history)).finding;
   } finally {

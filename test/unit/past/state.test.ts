@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { openPastStates, stateAt } from '../../../src/past/travel/state.ts';
-import { listRuns, readRun } from '../../../src/store/sql/views/run-queries.ts';
-import { getThread } from '../../../src/store/sql/views/thread-queries.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
@@ -12,17 +10,19 @@ const test = suite('past/state');
 
 /** What the live rows say of the thread. */
 async function liveStateOf({ log }: TestThreads) {
-  const thread = await getThread(log.rows, THREAD);
+  const thread = await log.views.threads.get(THREAD);
   if (thread === undefined) return undefined;
   const { status, metadata, interrupts, error, head } = thread;
-  const ids = await listRuns(log.rows, { threadId: THREAD, limit: 1_000, offset: 0 });
+  const ids = await log.views.runs.list({ threadId: THREAD, limit: 1_000, offset: 0 });
   return {
     ...{ status, metadata, interrupts, error },
     values: head === null ? null : ((await log.payloads.values(THREAD, head))?.parse() ?? null),
-    runs: ids.map((id) => {
-      const { runId, status: of, attempt } = readRun(log.rows, id)!;
-      return { run_id: runId, status: of, attempt };
-    }),
+    runs: await Promise.all(
+      ids.map(async (id) => {
+        const { runId, status: of, attempt } = (await log.views.runs.get(id))!;
+        return { run_id: runId, status: of, attempt };
+      }),
+    ),
     machine: (await log.loadSnapshot(`thread-${THREAD}`))?.state,
   };
 }

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import type { Json } from '../../../src/kernel/json.ts';
 import { toTimestamp } from '../../../src/kernel/clock.ts';
 import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
-import { listRuns, readRun } from '../../../src/store/sql/views/run-queries.ts';
-import { getThread } from '../../../src/store/sql/views/thread-queries.ts';
 import { stateAt } from '../../../src/past/travel/state.ts';
 import { timelineOf, detailsOf } from '../../../src/past/tell/timeline.ts';
 import { ask, THREAD } from '../../support/given.ts';
@@ -15,10 +13,10 @@ const test = suite('past/timeline');
 
 /** What a client and the write path see now, in the shape in which replay tells it. */
 async function liveState({ log }: Past): Promise<unknown> {
-  const thread = await getThread(log.rows, THREAD);
+  const thread = await log.views.threads.get(THREAD);
   if (thread === undefined) return undefined;
-  const ids = await listRuns(log.rows, { threadId: THREAD, limit: 100, offset: 0 });
-  const runs = ids.flatMap((runId) => readRun(log.rows, runId) ?? []);
+  const ids = await log.views.runs.list({ threadId: THREAD, limit: 100, offset: 0 });
+  const runs = await Promise.all(ids.map(async (runId) => (await log.views.runs.get(runId))!));
   return {
     status: thread.status,
     machine: (await loadThreadActor(log, THREAD)).state as unknown as Json,

@@ -12,7 +12,7 @@ const STREAM = `thread-${THREAD}`;
 
 async function afterDamage(past: Past, damage: (db: Connection) => unknown): Promise<Verified> {
   past.behind(damage);
-  return past.past(verify);
+  return past.past((history) => verify(history));
 }
 
 /** The position of the n-th fact of a type on the thread, from 1. */
@@ -116,13 +116,13 @@ const DAMAGES: Record<string, Damage> = {
 
 test('R2 P2 the verification of an untouched log counts everything and finds nothing', () =>
   withPast(async (past) => {
-    const { events, streams, finding } = await past.past(verify);
+    const { events, streams, finding } = await past.past((history) => verify(history));
     assert.equal(finding, undefined);
     assert.equal(streams, 3);
     assert.equal(events, (await past.log.readAll(0, 1_000)).length);
     await past.done(ask.createRun('c'));
     await past.done(ask.deleteThread());
-    assert.equal((await past.past(verify)).finding, undefined);
+    assert.equal((await past.past((history) => verify(history))).finding, undefined);
   }));
 
 test('L2 D2 P2 P3 the verification finds every kind of damage and names its position', async () => {

@@ -61,7 +61,7 @@ export function withPast<T>(
     await then(lent.done(ask.cancel('b')));
     const paused: Outcome = { kind: 'success', next: ['ask'], interrupts: { t: [{ id: 'i', value: '?' }] } };
     await then(lent.done(ask.complete('b', paused, 1, 'l3')));
-    const deliveryId = String(lent.log.rows.get('SELECT delivery_id FROM deliveries')?.['delivery_id']);
+    const deliveryId = String(lent.rows.get('SELECT delivery_id FROM deliveries')?.['delivery_id']);
     const stream = `delivery-${deliveryId}`;
     const failed = {
       deliveryId,

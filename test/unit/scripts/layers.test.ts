@@ -84,7 +84,7 @@ test('given arrows that the design allows, when they are checked, then none is r
   await allowed({
     'effects/a.ts': `import '../graphs/port.ts';\nimport '../actors/b.ts';\nimport './c.ts';`,
     'http/a.ts': `import '../graphs/port.ts';\nimport '../auth/b.ts';\nimport '../../package.json';`,
-    'past/tell/a.ts': `import '../../store/sql/views/b.ts';\nimport '../c.ts';`,
+    'past/tell/a.ts': `import '../../store/port/views/b.ts';\nimport '../c.ts';`,
     'past/reexecution/a.ts': `import '../../graphs/b.ts';\nimport '../c.ts';`,
     'main.ts': `import './serve.ts';\nimport './effects/a.ts';`,
     'examples/a.ts': `import 'rewound/auth';\nimport './b.ts';`,
@@ -94,8 +94,10 @@ test('given arrows that the design allows, when they are checked, then none is r
 
 test('given the adapter of an engine, when another file than the one that chooses it imports it, that is refused', async () => {
   const text = `import type { A } from './store/sqlite/a.ts';`;
+  for (const layer of ['effects', 'http', 'streams', 'past', 'ws', 'actors'])
+    await refused({ [`${layer}/a.ts`]: `import '../store/sql/views/b.ts';` }, / -> store\/sql/);
   await refused(
-    { 'sql-functions.ts': text, 'store/sql/a.ts': `import '../sqlite/a.ts';` },
+    { 'serve.ts': text, 'store/sql/a.ts': `import '../sqlite/a.ts';` },
     /only open-store\.ts may/,
   );
   await allowed({ 'open-store.ts': text, 'store/sqlite/b.ts': `import './a.ts';` });

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import {
-  ASSISTANT_SORTS,
-  getAssistant,
-  searchAssistants,
-  type AssistantSearch,
-} from '../../../src/store/sql/views/assistant-queries.ts';
 import type { Filter } from '../../../src/kernel/filter.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
+import { ASSISTANT_SORTS, type AssistantSearch } from '../../../src/store/port/views/assistants.ts';
 
 const test = suite('store, assistants');
 
@@ -41,19 +36,19 @@ const find = async (
   filter?: Filter,
 ): Promise<string> => {
   const page = { sortBy: 'assistant_id', sortOrder: 'asc', limit: 10, offset: 0, ...search } as const;
-  const { assistants, total } = await searchAssistants(log.rows, page, filter);
+  const { assistants, total } = await log.views.assistants.search(page, filter);
   return `${assistants.map(({ assistantId }) => assistantId).join(' ')} of ${total}`;
 };
 
 test('given an assistant, when it is read, then it is all that was created', () =>
   withLog(async ({ log, clock }) => {
     await created(log, 'a', 'graph', 'ann');
-    assert.deepEqual(await getAssistant(log.rows, 'a'), {
+    assert.deepEqual(await log.views.assistants.get('a'), {
       ...{ assistantId: 'a', graphId: 'graph', name: 'The A', description: null, config: { tags: ['x'] } },
       ...{ context: null, metadata: { owner: 'ann' }, version: 1, system: false },
       ...{ createdAt: clock.now(), updatedAt: clock.now() },
     });
-    assert.equal(await getAssistant(log.rows, 'b'), undefined);
+    assert.equal(await log.views.assistants.get('b'), undefined);
   }));
 
 test('given assistants, when they are searched, then graph, name, metadata and page narrow', () =>
@@ -84,8 +79,8 @@ test('A2 A3 given a filter, when assistants are read, then one sees its own and 
       await created(log, id, 'g', owner);
     assert.equal(await find(log, {}, ANN), 'a s of 2');
     assert.equal(await find(log, { metadata: { owner: 'bob' } }, ANN), ' of 0');
-    assert.equal(await getAssistant(log.rows, 'b', ANN), undefined);
-    assert.equal((await getAssistant(log.rows, 's', ANN))?.system, true);
+    assert.equal(await log.views.assistants.get('b', ANN), undefined);
+    assert.equal((await log.views.assistants.get('s', ANN))?.system, true);
   }));
 
 test.run();

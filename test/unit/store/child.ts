@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, said } from '../../support/batches.ts';
-import { functions } from '../../support/with-log.ts';
 import type { CommitResult } from '../../../src/store/port/log.ts';
 import { openSqliteLog } from '../../../src/store/sqlite/log.ts';
 
@@ -17,7 +16,6 @@ const open = () =>
   openSqliteLog({
     dir: dir!,
     projection: fakeProjection(),
-    functions,
     clock: createManualClock(1),
     onFault: console.error,
   });

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import type { DeliveryEvent } from '../../../src/delivery/events.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import {
-  deliveriesOf,
-  dueDeliveries,
-  dueHosts,
-  nextDueDelivery,
-} from '../../../src/store/sql/views/delivery-queries.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
@@ -32,7 +26,7 @@ const delivered = (deliveryId: string, attempt: number): DeliveryEvent => ({
 const write = (log: EventLog, deliveryId: string, expected: number, ...events: DeliveryEvent[]) =>
   log.commit(batch([{ stream: `delivery-${deliveryId}`, expected, events }]));
 const due = async (log: EventLog, now: number): Promise<string> =>
-  (await dueDeliveries(log.rows, HOST, now, 10))
+  (await log.views.deliveries.due(HOST, now, 10))
     .map(({ deliveryId, attempts }) => `${deliveryId}:${attempts}`)
     .join(' ');
 
@@ -40,7 +34,7 @@ test('W1 an owed webhook is due until it is delivered or given up', () =>
   withLog(async ({ log }) => {
     for (const id of ['a', 'b', 'c']) await write(log, id, 0, owed(id));
     assert.equal(await due(log, NOW), 'a:0 b:0 c:0');
-    assert.deepEqual((await dueDeliveries(log.rows, HOST, NOW, 1))[0], {
+    assert.deepEqual((await log.views.deliveries.due(HOST, NOW, 1))[0], {
       ...{
         ...{ deliveryId: 'a', runId: 'run-a', threadId: 't', url: URL, host: HOST },
         ...{ status: 'owed', attempts: 0, tries: 0, version: 1, orphan: false, hasBody: true },
@@ -50,25 +44,25 @@ test('W1 an owed webhook is due until it is delivered or given up', () =>
     await write(log, 'a', 1, failed('a', 1, NOW + 5_000));
     await write(log, 'b', 1, delivered('b', 1));
     assert.equal(await due(log, NOW), 'c:0');
-    assert.equal(await nextDueDelivery(log.rows, NOW), NOW + 5_000);
+    assert.equal(await log.views.deliveries.nextDue(NOW), NOW + 5_000);
     assert.equal(await due(log, NOW + 5_000), 'c:0 a:1');
     await write(log, 'a', 2, failed('a', 2, null));
     await write(log, 'c', 1, failed('c', 1, NOW + 1), delivered('c', 2));
     assert.equal(await due(log, NOW + 1e9), '');
-    assert.equal(await nextDueDelivery(log.rows, NOW), undefined);
+    assert.equal(await log.views.deliveries.nextDue(NOW), undefined);
     const states = async (threadId: string, runId?: string) =>
-      (await deliveriesOf(log.rows, threadId, runId)).map((each) => `${each.deliveryId}:${each.status}`);
+      (await log.views.deliveries.of(threadId, runId)).map((each) => `${each.deliveryId}:${each.status}`);
     assert.deepEqual((await states('t')).sort(), ['a:failed', 'b:delivered', 'c:delivered']);
     assert.deepEqual([await states('t', 'run-b'), await states('other')], [['b:delivered'], []]);
   }));
 
 test('W1 rows of deliveries have the last response and the version for the next event', () =>
-  withLog(async ({ log, past }) => {
+  withLog(async ({ log, past, rows }) => {
     await write(log, 'a', 0, owed('a'));
     await write(log, 'a', 1, failed('a', 1, NOW + 1));
     const row = () => {
       const { status, attempts, version, next_at, last_status, last_error } =
-        log.rows.get('SELECT * FROM deliveries')!;
+        rows.get('SELECT * FROM deliveries')!;
       return [status, attempts, version, next_at, last_status, last_error];
     };
     assert.deepEqual(row(), ['owed', 1, 2, NOW + 1, 500, 'the receiver answered 500']);
@@ -93,13 +87,13 @@ test('W3 each host with due webhooks is listed once, the longest waiting first',
       await write(log, id, 0, at(host, id));
     await write(log, '2', 1, failed('2', 1, NOW + 10));
     await write(log, '5', 1, delivered('5', 1));
-    assert.deepEqual(await dueHosts(log.rows, NOW), ['b.com', 'c.com:8443']);
-    assert.deepEqual(await dueHosts(log.rows, NOW + 10), ['b.com', 'c.com:8443', 'a.com']);
+    assert.deepEqual(await log.views.deliveries.dueHosts(NOW), ['b.com', 'c.com:8443']);
+    assert.deepEqual(await log.views.deliveries.dueHosts(NOW + 10), ['b.com', 'c.com:8443', 'a.com']);
     await write(log, '5', 2, { type: 'WebhookRedeliveryRequested', data: { deliveryId: '5' } });
-    const [again] = await dueDeliveries(log.rows, 'd.com', NOW, 9);
+    const [again] = await log.views.deliveries.due('d.com', NOW, 9);
     assert.deepEqual([again?.status, again?.attempts, again?.tries], ['owed', 1, 0]);
     await write(log, '5', 3, { type: 'WebhookForgotten', data: { deliveryId: '5' } });
-    assert.deepEqual(await dueDeliveries(log.rows, 'd.com', NOW, 9), []);
+    assert.deepEqual(await log.views.deliveries.due('d.com', NOW, 9), []);
   }));
 
 test.run();

@@ -14,7 +14,6 @@ import { fakeProjection } from '../../support/fake-projection.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { functions } from '../../support/with-log.ts';
 
 const test = suite('store, the mark of the head');
 
@@ -28,7 +27,7 @@ const commitAndDie = (dir: string): Promise<unknown> =>
 
 const open = (dir: string): EventLog =>
   openSqliteLog({
-    ...{ dir, projection: fakeProjection(), functions, clock: createManualClock(1) },
+    ...{ dir, projection: fakeProjection(), clock: createManualClock(1) },
     onFault: assert.ifError,
   });
 
@@ -78,7 +77,7 @@ test('a past whose log ends before the mark beside it is damaged, and one that g
     const damageAt = (position: number): string | undefined => {
       const digits = String(position).padStart(16, '0');
       writeFileSync(named(dir, '-head'), `${digits} ${digits}\n`);
-      const history = openHistory(dir, fakeProjection(), functions);
+      const history = openHistory(dir, fakeProjection());
       try {
         return history.damage();
       } finally {

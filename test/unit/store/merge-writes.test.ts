@@ -1,5 +1,5 @@
 import * as assert from 'node:assert/strict';
-import { mergeWrites } from '../../../src/store/sql/merge-writes.ts';
+import { mergeWrites } from '../../../src/store/port/merge-writes.ts';
 import type { Row, RowWrite } from '../../../src/store/port/rows.ts';
 import { suite } from '../../support/suite.ts';
 

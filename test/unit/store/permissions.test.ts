@@ -7,7 +7,6 @@ import { fakeProjection } from '../../support/fake-projection.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { functions } from '../../support/with-log.ts';
 
 const test = suite('store, permissions');
 
@@ -17,7 +16,7 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(
 async function use(dir: string, look: () => void): Promise<string[]> {
   const warnings: string[] = [];
   const log = openSqliteLog({
-    ...{ dir, projection: fakeProjection(), functions, clock: createManualClock() },
+    ...{ dir, projection: fakeProjection(), clock: createManualClock() },
     onFault: assert.ifError,
     onWarning: (text) => warnings.push(text),
   });

@@ -1,35 +1,15 @@
 /** Which index answers which query, as SQLite itself says: what looks at every thread or run is named here. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { Filter } from '../../../src/kernel/filter.ts';
-import type { Params, RowReader } from '../../../src/store/port/rows.ts';
-import { runsOfAssistant } from '../../../src/store/sql/views/assistant-queries.ts';
-import { cronsOf, dueCrons, hasPlannedCron, nextDueCron } from '../../../src/store/sql/views/cron-queries.ts';
-import {
-  deliveriesKeptSince,
-  deliveriesOf,
-  deliveryLead,
-  dueDeliveries,
-  dueHosts,
-  getDelivery,
-  nextDueDelivery,
-} from '../../../src/store/sql/views/delivery-queries.ts';
-import { hasOldCommands, runsWithOldFrames } from '../../../src/store/sql/views/retention-queries.ts';
-import { endOfRun, isRunOpen, mayOweWebhook } from '../../../src/store/sql/views/run-end-queries.ts';
-import {
-  boundGraph,
-  claimableRuns,
-  getRun,
-  lastStartedRun,
-  latestRun,
-  listRuns,
-  nextDueRun,
-  runLead,
-  nextRun,
-  runningRuns,
-} from '../../../src/store/sql/views/run-queries.ts';
-import type { ThreadConditions } from '../../../src/store/sql/views/thread-conditions.ts';
+import type { Views } from '../../../src/store/port/views/views.ts';
+import type { Ask, Params } from '../../../src/store/sql/ask.ts';
 import { planThreads } from '../../../src/store/sql/views/thread-plan.ts';
-import { expiredThreads, getThread } from '../../../src/store/sql/views/thread-queries.ts';
+import { createViews } from '../../../src/store/sql/views/views.ts';
+import { createAsk, withOwnScans } from '../../../src/store/sqlite/ask.ts';
+import { openConnection } from '../../../src/store/sqlite/connection.ts';
+import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
+import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import { fact } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
@@ -43,10 +23,10 @@ const LATER = Number.MAX_SAFE_INTEGER;
 
 /** Asks of an open log what each query would do; `plansOf` gives the plan of every statement that `use` makes. */
 async function withPlans(
-  check: (plansOf: (use: (rows: RowReader) => unknown) => Promise<string[]>) => Promise<void>,
+  check: (plansOf: (use: (ask: Ask) => unknown) => Promise<string[]>) => Promise<void>,
   many = 0,
 ): Promise<void> {
-  await withLog(async ({ log, past }) => {
+  await withLog(async ({ log, dir }) => {
     const more = Array.from({ length: many }, (_, i) => ({
       stream: `thread-${i}`,
       expected: 0,
@@ -60,54 +40,64 @@ async function withPlans(
     // Something is due, or nothing more would be asked.
     const due = [fact.created({}, true, 'd'), fact.runCreated('d'), fact.completed('d')];
     await log.commit(batch([{ stream: 'thread-d', expected: 0, events: due }]));
-    await past(({ rows }) =>
-      check(async (use) => {
+    const db = openConnection(join(dir, LOG_FILE), { readonly: true });
+    const asked = withOwnScans(createAsk(createStatements(db)));
+    try {
+      await check(async (use) => {
         const plans: string[] = [];
-        const explain = (sql: string, params: Params = {}): void => {
-          for (const { detail } of rows.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params))
+        const explain = async (sql: string, params: Params = {}): Promise<void> => {
+          for (const { detail } of await asked.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params))
             plans.push(detail);
         };
-        await use({
-          all: (sql, params) => (explain(sql, params), rows.all(sql, params)),
-          get: (sql, params) => (explain(sql, params), rows.get(sql, params)),
-          search: (sql, params) => (explain(sql, params), rows.search(sql, params)),
-        });
+        const explained: Omit<Ask, 'scan'> = {
+          dialect: asked.dialect,
+          all: async (sql, params) => (await explain(sql, params), asked.all(sql, params)),
+          get: async (sql, params) => (await explain(sql, params), asked.get(sql, params)),
+          async *walk(sql, params) {
+            await explain(sql, params);
+            yield* asked.walk(sql, params);
+          },
+        };
+        await use(withOwnScans(explained));
         return plans;
-      }),
-    );
+      });
+    } finally {
+      db.close();
+    }
   });
 }
 
-const NAMED: Record<string, (rows: RowReader) => unknown> = {
-  claimableRuns: (rows) => claimableRuns(rows, 1, 10),
-  nextDueRun: (rows) => nextDueRun(rows, 1),
-  runLead: (rows) => runLead(rows, 1),
-  hasOldCommands: (rows) => hasOldCommands(rows, 1),
-  runsWithOldFrames: (rows) => runsWithOldFrames(rows, { after: undefined, before: LATER, looked: 10 }),
-  getRun: (rows) => getRun(rows, 'r', { threadId: 't', filter: OWNER }),
-  endOfRun: (rows) => endOfRun(rows, 'r'),
-  mayOweWebhook: (rows) => mayOweWebhook(rows, 'r'),
-  isRunOpen: (rows) => isRunOpen(rows, 'r'),
-  lastStartedRun: (rows) => lastStartedRun(rows, 't'),
-  boundGraph: (rows) => boundGraph(rows, 't'),
-  latestRun: (rows) => latestRun(rows, 't'),
-  nextRun: (rows) => nextRun(rows, 't', 1),
-  listRuns: (rows) => listRuns(rows, { threadId: 't', status: 'success', ...PAGE }, OWNER),
-  runsOfAssistant: (rows) => runsOfAssistant(rows, 'a'),
-  getThread: (rows) => getThread(rows, 't', OWNER),
-  expiredThreads: (rows) => expiredThreads(rows, { before: LATER, failedBefore: 1 }, 10),
-  dueHosts: (rows) => dueHosts(rows, 1),
-  dueDeliveries: (rows) => dueDeliveries(rows, 'h', 1, 10),
-  nextDueDelivery: (rows) => nextDueDelivery(rows, 1),
-  deliveriesOf: (rows) => deliveriesOf(rows, 't', 'r'),
-  deliveryLead: (rows) => deliveryLead(rows, 1),
-  getDelivery: (rows) => getDelivery(rows, 'd', OWNER),
-  deliveriesKeptSince: (rows) => deliveriesKeptSince(rows, 1, 10),
-  dueCrons: (rows) => dueCrons(rows, 1, 10, ['c']),
-  nextDueCron: (rows) => nextDueCron(rows, 1),
-  hasPlannedCron: (rows) => hasPlannedCron(rows, 1),
-  cronsOfThread: (rows) => cronsOf(rows, { threadId: 't' }),
-  cronsOfAssistant: (rows) => cronsOf(rows, { assistantId: 'a' }),
+const NAMED: Record<string, (views: Views) => unknown> = {
+  claimableRuns: (views) => views.runs.claimable(1, 10),
+  nextDueRun: (views) => views.runs.nextDue(1),
+  runLead: (views) => views.runs.lead(1),
+  hasOldCommands: (views) => views.retention.hasOldCommands(1),
+  runsWithOldFrames: (views) =>
+    views.retention.runsWithFrames({ after: undefined, before: LATER, looked: 10 }),
+  getRun: (views) => views.runs.get('r', { threadId: 't', filter: OWNER }),
+  endOfRun: (views) => views.runs.end('r'),
+  mayOweWebhook: (views) => views.runs.owesWebhook('r'),
+  isRunOpen: (views) => views.runs.isOpen('r'),
+  lastStartedRun: (views) => views.runs.lastStarted('t'),
+  boundGraph: (views) => views.runs.bound('t'),
+  latestRun: (views) => views.runs.latest('t'),
+  nextRun: (views) => views.runs.next('t', 1),
+  listRuns: (views) => views.runs.list({ threadId: 't', status: 'success', ...PAGE }, OWNER),
+  runsOfAssistant: (views) => views.runs.ofAssistant('a'),
+  getThread: (views) => views.threads.get('t', OWNER),
+  expiredThreads: (views) => views.threads.expired({ before: LATER, failedBefore: 1 }, 10),
+  dueHosts: (views) => views.deliveries.dueHosts(1),
+  dueDeliveries: (views) => views.deliveries.due('h', 1, 10),
+  nextDueDelivery: (views) => views.deliveries.nextDue(1),
+  deliveriesOf: (views) => views.deliveries.of('t', 'r'),
+  deliveryLead: (views) => views.deliveries.lead(1),
+  getDelivery: (views) => views.deliveries.get('d', OWNER),
+  deliveriesKeptSince: (views) => views.deliveries.keptSince(1, 10),
+  dueCrons: (views) => views.crons.due(1, 10, ['c']),
+  nextDueCron: (views) => views.crons.nextDue(1),
+  hasPlannedCron: (views) => views.crons.hasPlanned(1),
+  cronsOfThread: (views) => views.crons.of({ threadId: 't' }),
+  cronsOfAssistant: (views) => views.crons.of({ assistantId: 'a' }),
 };
 
 /** Runs that have begun and wait for their next attempt: never more than executed at once. */
@@ -120,20 +110,22 @@ const isScan = (detail: string): boolean =>
 test('no query of executor, sweeper, recovery or routes scans every thread or run', () =>
   withPlans(async (plansOf) => {
     for (const [name, use] of Object.entries(NAMED)) {
-      const plans = await plansOf(use);
+      const plans = await plansOf((ask) => use(createViews(ask, async () => [])));
       assert.ok(plans.length > 0, name);
       assert.deepEqual(plans.filter(isScan), [], name);
     }
     // The exception: all running runs, which are few, are an index of their own.
-    assert.deepEqual(await plansOf(runningRuns), ['SCAN runs USING INDEX runs_running']);
+    assert.deepEqual(await plansOf((ask) => createViews(ask, async () => []).runs.running()), [
+      'SCAN runs USING INDEX runs_running',
+    ]);
   }));
 
-type Wanted = Partial<ThreadConditions>;
+type Wanted = Partial<Parameters<typeof planThreads>[1]>;
 
-const plansOfThreads = (wanted: Wanted, filter?: Filter) => (rows: RowReader) => {
-  const plan = planThreads(rows, { sortBy: 'updated_at', sortOrder: 'desc', ...wanted }, filter);
-  const queries = [plan.page('t.*', PAGE.limit, PAGE.offset), plan.total(1_000)];
-  for (const { sql, params } of queries) rows.all(sql, params);
+const plansOfThreads = (wanted: Wanted, filter?: Filter) => async (ask: Ask) => {
+  const plan = await planThreads(ask, { sortBy: 'updated_at', sortOrder: 'desc', ...wanted }, filter);
+  for (const query of [plan.page(PAGE.limit, PAGE.offset), plan.total(1_000), plan.judged])
+    if (query !== undefined) await ask.all(query.sql, query.params);
 };
 
 /** Threads, as many as are too many to be sorted. */

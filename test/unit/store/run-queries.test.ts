@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import { runsWithOldFrames, type EndedAt } from '../../../src/store/sql/views/retention-queries.ts';
-import {
-  claimableRuns,
-  getRun,
-  listRuns,
-  nextDueRun,
-  runningRuns,
-} from '../../../src/store/sql/views/run-queries.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
+import type { EndedAt } from '../../../src/store/port/views/views.ts';
 
 const test = suite('store, run-queries');
 
@@ -33,7 +26,7 @@ function writer(log: EventLog): (threadId: string, ...facts: ThreadEvent[]) => P
 }
 
 const claimable = async (log: EventLog, now = NOW, limit = 100): Promise<string[]> =>
-  (await claimableRuns(log.rows, now, limit)).map(({ runId }) => runId);
+  (await log.views.runs.claimable(now, limit)).map(({ runId }) => runId);
 
 test('X1 runs of one moment on one thread are claimed in the order of acceptance', () =>
   withLog(async ({ log }) => {
@@ -46,7 +39,7 @@ test('X1 runs of one moment on one thread are claimed in the order of acceptance
       assert.deepEqual(await claimable(log), []);
       await write('t', fact.completed(id, { remaining: ids.length - 1 - index }));
     }
-    const newestFirst = await listRuns(log.rows, { threadId: 't', limit: 10, offset: 0 });
+    const newestFirst = await log.views.runs.list({ threadId: 't', limit: 10, offset: 0 });
     assert.deepEqual(newestFirst, [...ids].reverse());
   }));
 
@@ -85,13 +78,13 @@ test('X1 given a delayed run, when it is not due, then those behind it go first 
     );
     await write('u', fact.created(), fact.runCreated('later', { notBefore: NOW + 9_000 }));
     assert.deepEqual(await claimable(log), ['soon']);
-    assert.equal(await nextDueRun(log.rows, NOW), NOW + 5_000);
+    assert.equal(await log.views.runs.nextDue(NOW), NOW + 5_000);
     assert.deepEqual(await claimable(log, NOW + 4_999), ['soon']);
     assert.deepEqual(await claimable(log, NOW + 5_000), ['soon']);
     await write('t', fact.completed('soon', { remaining: 1 }));
     assert.deepEqual(await claimable(log, NOW + 5_000), ['late']);
-    assert.equal(await nextDueRun(log.rows, NOW + 5_000), NOW + 9_000);
-    assert.equal(await nextDueRun(log.rows, NOW + 9_000), undefined);
+    assert.equal(await log.views.runs.nextDue(NOW + 5_000), NOW + 9_000);
+    assert.equal(await log.views.runs.nextDue(NOW + 9_000), undefined);
   }));
 
 test('X1 claims take the oldest due run of each thread that executes none, begun runs first', () =>
@@ -165,7 +158,7 @@ test('runs of a thread are listed newest first, by status and metadata, in pages
     await write('t', fact.started('a'));
     await write('u', fact.created(), fact.runCreated('other'));
     const list = async (more: object): Promise<string> =>
-      (await listRuns(log.rows, { threadId: 't', limit: 10, offset: 0, ...more })).join('');
+      (await log.views.runs.list({ threadId: 't', limit: 10, offset: 0, ...more })).join('');
     assert.equal(await list({}), 'dcba');
     assert.equal(await list({ limit: 2, offset: 1 }), 'cb');
     assert.equal(await list({ status: 'pending' }), 'dcb');
@@ -174,7 +167,7 @@ test('runs of a thread are listed newest first, by status and metadata, in pages
     assert.equal(await list({ metadata: { even: true, n: 2 } }), 'c');
     assert.equal(await list({ metadata: {} }), 'dcba');
     assert.deepEqual(
-      (await runningRuns(log.rows)).map(({ runId }) => runId),
+      (await log.views.runs.running()).map(({ runId }) => runId),
       ['a'],
     );
   }));
@@ -191,10 +184,10 @@ test('a damaged or missing event of a run is reported by run; running runs are s
       `DELETE FROM events`,
     ]) {
       behind((db) => db.exec(`${change} WHERE type = 'RunCreated' AND stream = 'thread-t'`));
-      await assert.rejects(getRun(log.rows, 'a'), /no JSON as the fact that made run a$/, change);
-      const running = await runningRuns(log.rows);
+      await assert.rejects(log.views.runs.get('a'), /no JSON as the fact that made run a$/, change);
+      const running = await log.views.runs.running();
       assert.deepEqual(running.map(({ runId }) => runId).sort(), ['a', 'b'], change);
-      assert.equal((await getRun(log.rows, 'b'))?.runId, 'b');
+      assert.equal((await log.views.runs.get('b'))?.runId, 'b');
     }
   }));
 
@@ -208,16 +201,16 @@ test('A2 A3 given a filter, when runs are read, then it is matched against the m
     );
     const ann = [{ op: 'equal', key: 'owner', value: 'ann' }] as const;
     const bob = [{ op: 'equal', key: 'owner', value: 'bob' }] as const;
-    assert.equal((await getRun(log.rows, 'a', { filter: ann }))?.runId, 'a');
-    const hidden = await getRun(log.rows, 'a', { filter: bob });
-    const missing = await getRun(log.rows, 'nothing', { filter: ann });
+    assert.equal((await log.views.runs.get('a', { filter: ann }))?.runId, 'a');
+    const hidden = await log.views.runs.get('a', { filter: bob });
+    const missing = await log.views.runs.get('nothing', { filter: ann });
     assert.ok(isDeepStrictEqual([hidden, missing], [undefined, undefined]));
-    assert.equal(await getRun(log.rows, 'a', { threadId: 'other' }), undefined);
-    assert.equal((await getRun(log.rows, 'a', { threadId: 't' }))?.runId, 'a');
+    assert.equal(await log.views.runs.get('a', { threadId: 'other' }), undefined);
+    assert.equal((await log.views.runs.get('a', { threadId: 't' }))?.runId, 'a');
     const search = { threadId: 't', limit: 10, offset: 0 };
-    assert.equal((await listRuns(log.rows, search, ann)).length, 1);
-    assert.deepEqual(await listRuns(log.rows, search, bob), []);
-    await assert.rejects(listRuns(log.rows, search, [{ op: 'unheard of' } as never]));
+    assert.equal((await log.views.runs.list(search, ann)).length, 1);
+    assert.deepEqual(await log.views.runs.list(search, bob), []);
+    await assert.rejects(log.views.runs.list(search, [{ op: 'unheard of' } as never]));
   }));
 
 test('old ended runs are found only while they still have frames', () =>
@@ -239,7 +232,7 @@ test('old ended runs are found only while they still have frames', () =>
     await write('t', fact.runCreated('open'), fact.started('open'));
     await frames('open');
     const old = (before: number, looked = 10, after?: EndedAt) =>
-      runsWithOldFrames(log.rows, { after, before, looked });
+      log.views.retention.runsWithFrames({ after, before, looked });
     const kept = (...runIds: string[]) => runIds.map((runId) => ({ runId, threadId: 't' }));
     assert.deepEqual((await old(NOW + 150)).kept, kept('a'));
     assert.deepEqual((await old(NOW + 10_000)).kept, kept('a', 'c'));

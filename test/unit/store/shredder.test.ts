@@ -8,7 +8,7 @@ import { scaled } from '../../support/scaled.ts';
 import { suite } from '../../support/suite.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { functions, withLog } from '../../support/with-log.ts';
+import { withLog } from '../../support/with-log.ts';
 
 const test = suite('store, shredder');
 
@@ -77,7 +77,7 @@ test('A4 L3 an erasure right before a crash is completed when the log opens agai
         assert.ok(found(`${LOG_FILE}-wal`));
         const [clock, projection] = [createManualClock(), fakeProjection()];
         const onFault = (error: unknown): never => assert.fail(String(error));
-        const again = openSqliteLog({ dir: copy, projection, functions, clock, onFault });
+        const again = openSqliteLog({ dir: copy, projection, clock, onFault });
         assert.deepEqual([found(LOG_FILE), found(`${LOG_FILE}-wal`)], [false, false]);
         await again.close();
       }),

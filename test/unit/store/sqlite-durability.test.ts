@@ -12,7 +12,7 @@ import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, committed } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
-import { functions, withLog } from '../../support/with-log.ts';
+import { withLog } from '../../support/with-log.ts';
 
 const test = suite('store, durability');
 
@@ -77,7 +77,7 @@ test('L1 given many commits of one tick, when they are done, then one transactio
 
 test('L1 P1 once a commit resolves another connection sees its events, rows and payloads', () =>
   withLog(
-    async ({ log, behind }) => {
+    async ({ log, behind, rows }) => {
       const seen = await log
         .commit(
           batch([append('s', 0, 'a')], {
@@ -90,7 +90,7 @@ test('L1 P1 once a commit resolves another connection sees its events, rows and 
           ),
         );
       assert.deepEqual(seen, [1, 1, 1]);
-      assert.deepEqual(log.rows.get('SELECT says FROM facts'), {
+      assert.deepEqual(rows.get('SELECT says FROM facts'), {
         says: 'ThreadUpdated {"threadId":"t","metadata":{"text":"a"}}',
       });
     },
@@ -113,7 +113,6 @@ test('L4 L1 a failed commit has an unknown outcome for its group; acknowledged c
     const log = openSqliteLog({
       dir,
       projection,
-      functions,
       clock: createManualClock(1),
       onFault: assert.ifError,
     });
@@ -139,7 +138,7 @@ test('the error for a data folder that is a file, or below one, names the option
         () =>
           openSqliteLog({
             dir: join(dir, path),
-            ...{ projection, functions, clock: createManualClock(1), onFault: assert.ifError },
+            ...{ projection, clock: createManualClock(1), onFault: assert.ifError },
           }),
         new RegExp(`${path} \\(--data, PLATFORM_DATA\\) cannot be made: `),
       );
@@ -149,7 +148,7 @@ test('a second opening of a log, in this or another process, is refused helpfull
   withLog(
     async ({ log, dir, reopen }) => {
       const open = () =>
-        openSqliteLog({ dir, projection, functions, clock: createManualClock(1), onFault: assert.ifError });
+        openSqliteLog({ dir, projection, clock: createManualClock(1), onFault: assert.ifError });
       assert.throws(
         open,
         (error: Error) => error instanceof DataDirectoryBusy && error.message.includes(dir),
@@ -169,7 +168,6 @@ test('given a log that was closed, when another process opens it, then it may', 
     await openSqliteLog({
       dir,
       projection,
-      functions,
       clock: createManualClock(1),
       onFault: assert.ifError,
     }).close();
@@ -191,7 +189,7 @@ for (const [what, pragma, found] of [
         behind((db) => db.pragma(pragma));
         // when
         const open = () =>
-          openSqliteLog({ dir, projection, functions, clock: createManualClock(1), onFault: assert.ifError });
+          openSqliteLog({ dir, projection, clock: createManualClock(1), onFault: assert.ifError });
         // then
         const line =
           `${join(dir, LOG_FILE)}: found a file of application id ${found}, expected an event log of application id ` +

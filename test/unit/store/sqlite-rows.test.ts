@@ -12,8 +12,8 @@ const deleted: DomainEvent = { type: 'ThreadDeleted', data: { threadId: 't' } };
 
 test('P1 given commits, when rows are read after each, then put, set and drop have happened', () =>
   withLog(
-    async ({ log }) => {
-      const streams = () => log.rows.all('SELECT * FROM streams ORDER BY stream').map((row) => ({ ...row }));
+    async ({ log, rows }) => {
+      const streams = () => rows.all('SELECT * FROM streams ORDER BY stream').map((row) => ({ ...row }));
       await log.commit(batch([append('a', 0, 'x'), append('b', 0, 'y')]));
       assert.deepEqual(streams(), [
         { stream: 'a', version: 1 },
@@ -27,18 +27,18 @@ test('P1 given commits, when rows are read after each, then put, set and drop ha
       await log.commit(batch([{ stream: 'a', expected: 1, events: [deleted] }]));
       assert.deepEqual(streams(), [{ stream: 'b', version: 3 }]);
       await log.commit(batch([append('b', 1, 'conflict')]));
-      assert.equal(log.rows.get('SELECT count(*) AS n FROM facts')?.['n'], 5);
+      assert.equal(rows.get('SELECT count(*) AS n FROM facts')?.['n'], 5);
     },
     { projection },
   ));
 
 test('P1 given a value that is SQL, when a projection writes it, then it is bound and stays a value', () =>
   withLog(
-    async ({ log }) => {
+    async ({ log, rows }) => {
       const hostile = `'); DROP TABLE facts; --`;
       await log.commit(batch([{ stream: hostile, expected: 0, events: [said(hostile)] }]));
       assert.equal(
-        log.rows.get('SELECT says FROM facts WHERE id = @id', { id: `${hostile}#1` }) !== undefined,
+        rows.get('SELECT says FROM facts WHERE id = @id', { id: `${hostile}#1` }) !== undefined,
         true,
       );
     },
@@ -47,7 +47,8 @@ test('P1 given a value that is SQL, when a projection writes it, then it is boun
 
 test('events, snapshots, leases, receipts and rows survive a close', () =>
   withLog(
-    async ({ log, reopen }) => {
+    async (given) => {
+      const { log, reopen } = given;
       const once = batch([{ ...append('s', 0, 'a', 'b'), snapshot: { n: 2 } }], {
         repeatable: true,
         payloads: [{ kind: 'grant-lease', runId: 'r', attempt: 1, leaseId: 'l' }],
@@ -57,7 +58,7 @@ test('events, snapshots, leases, receipts and rows survive a close', () =>
       assert.deepEqual(await again.readAll(0, 10), events);
       assert.deepEqual(await again.loadSnapshot('s'), { version: 2, state: { n: 2 } });
       assert.deepEqual((await again.commit(once)).kind, 'duplicate');
-      assert.equal(again.rows.all('SELECT * FROM facts').length, 2);
+      assert.equal(given.rows.all('SELECT * FROM facts').length, 2);
       const lease = { runId: 'r', attempt: 1, leaseId: 'l' };
       const [next] = committed(await again.commit(batch([append('s', 2, 'c')], { lease })));
       assert.deepEqual([next?.meta.position, next?.meta.version], [3, 3]);
@@ -67,7 +68,8 @@ test('events, snapshots, leases, receipts and rows survive a close', () =>
 
 test('P2 a projection of another version has its rows rebuilt from all events', () =>
   withLog(
-    async ({ log, reopen }) => {
+    async (given) => {
+      const { log, reopen } = given;
       // More than one window and page of the rebuild, and a purge: deleted facts are no longer projected.
       for (let i = 0; i < 3; i++)
         await log.commit(batch([append(`s${i}`, 0, ...Array<string>(900).fill('x'))]));
@@ -85,38 +87,40 @@ test('P2 a projection of another version has its rows rebuilt from all events', 
         ddl: `${renamed.ddl} CREATE TABLE extra (a TEXT PRIMARY KEY) STRICT;`,
       });
       const count = (where: string) =>
-        next.rows.get<{ n: number }>(`SELECT count(*) AS n FROM facts WHERE ${where}`)?.n;
+        given.rows.get<{ n: number }>(`SELECT count(*) AS n FROM facts WHERE ${where}`)?.n;
       assert.equal(count('1'), 1801);
       assert.equal(count(`says = 'ThreadUpdated!'`), 1800);
       assert.equal(
-        next.rows.get('SELECT version FROM streams WHERE stream = @s', { s: 's2' })?.['version'],
+        given.rows.get('SELECT version FROM streams WHERE stream = @s', { s: 's2' })?.['version'],
         900,
       );
       await next.commit(batch([append('s2', 900, 'live')]));
       assert.equal(count(`says = 'ThreadUpdated!'`), 1801);
       // Back to the first version: the table that only the second one had is gone.
-      const back = await reopen(projection);
-      assert.throws(() => back.rows.all('SELECT * FROM extra'), /no such table/);
-      assert.equal(back.rows.all('SELECT * FROM facts').length, 1802);
+      await reopen(projection);
+      assert.throws(() => given.rows.all('SELECT * FROM extra'), /no such table/);
+      assert.equal(given.rows.all('SELECT * FROM facts').length, 1802);
     },
     { projection },
   ));
 
 test('P2 given a projection of the same version, when the log opens, then rows are left as they are', () =>
   withLog(
-    async ({ log, reopen, behind }) => {
+    async (given) => {
+      const { log, reopen, behind } = given;
       await log.commit(batch([append('s', 0, 'a')]));
       await log.close();
       behind((db) => db.exec(`UPDATE facts SET says = 'kept'`));
-      const again = await reopen();
-      assert.equal(again.rows.get('SELECT says FROM facts')?.['says'], 'kept');
+      await reopen();
+      assert.equal(given.rows.get('SELECT says FROM facts')?.['says'], 'kept');
     },
     { projection },
   ));
 
 test('P2 a rebuild whose projection throws fails the opening and keeps the old rows', () =>
   withLog(
-    async ({ log, reopen }) => {
+    async (given) => {
+      const { log, reopen } = given;
       await log.commit(batch([append('s', 0, 'a')]));
       const broken = fakeProjection({
         version: '2',
@@ -125,8 +129,8 @@ test('P2 a rebuild whose projection throws fails the opening and keeps the old r
         },
       });
       await assert.rejects(reopen(broken), /cannot project/);
-      const again = await reopen(projection);
-      assert.equal(again.rows.all('SELECT * FROM facts').length, 1);
+      await reopen(projection);
+      assert.equal(given.rows.all('SELECT * FROM facts').length, 1);
     },
     { projection },
   ));

@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import { THREAD_SORTS } from '../../../src/store/sql/views/thread-conditions.ts';
 import type { Filter } from '../../../src/kernel/filter.ts';
-import {
-  expiredThreads,
-  getThread,
-  searchThreads,
-  type ThreadSearch,
-} from '../../../src/store/sql/views/thread-queries.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
+import { THREAD_SORTS, type ThreadSearch } from '../../../src/store/port/views/threads.ts';
 
 const test = suite('store, thread-queries');
 
@@ -34,7 +28,7 @@ async function thread(
 }
 
 async function find(log: EventLog, search: Partial<ThreadSearch> = {}, filter?: Filter) {
-  const { threads, total } = await searchThreads(log, { ...PAGE, ...search }, filter);
+  const { threads, total } = await log.views.threads.search({ ...PAGE, ...search }, filter);
   return { ids: threads.map(({ threadId }) => threadId).join(' '), total };
 }
 
@@ -47,8 +41,8 @@ test("a stateless run's thread is visible only while the run is open", () =>
     await thread(log, 'kept', {});
     assert.deepEqual(await find(log), { ids: 'kept open', total: 2 });
     assert.deepEqual(await find(log, { ids: ['idle', 'ended', 'open'] }), { ids: 'open', total: 1 });
-    assert.equal(await getThread(log.rows, 'ended'), undefined);
-    assert.equal((await getThread(log.rows, 'open'))?.status, 'busy');
+    assert.equal(await log.views.threads.get('ended'), undefined);
+    assert.equal((await log.views.threads.get('open'))?.status, 'busy');
   }));
 
 test('given threads of stateless runs, when their time is over, then only ended ones of old expire', () =>
@@ -59,12 +53,15 @@ test('given threads of stateless runs, when their time is over, then only ended 
     await thread(log, 'open', {}, { temporary: true, then: [fact.runCreated('o')] });
     await clock.advance(1_000);
     await thread(log, 'young', {}, { temporary: true, then: [fact.runCreated('y'), fact.completed('y')] });
-    assert.deepEqual(await expiredThreads(log.rows, { before: clock.now(), failedBefore: 0 }, 10), ['old']);
+    assert.deepEqual(await log.views.threads.expired({ before: clock.now(), failedBefore: 0 }, 10), ['old']);
     assert.deepEqual(
-      (await expiredThreads(log.rows, { before: clock.now() + 1, failedBefore: 0 }, 10)).sort(),
+      (await log.views.threads.expired({ before: clock.now() + 1, failedBefore: 0 }, 10)).sort(),
       ['old', 'young'],
     );
-    assert.equal((await expiredThreads(log.rows, { before: clock.now() + 1, failedBefore: 0 }, 1)).length, 1);
+    assert.equal(
+      (await log.views.threads.expired({ before: clock.now() + 1, failedBefore: 0 }, 1)).length,
+      1,
+    );
   }));
 
 test('A2 A3 the filter of each of two users applies to page and total', () =>
@@ -73,9 +70,9 @@ test('A2 A3 the filter of each of two users applies to page and total', () =>
     assert.deepEqual(await find(log, { limit: 2 }, owner('ann')), { ids: 't0 t2', total: 5 });
     assert.deepEqual(await find(log, { limit: 2, offset: 4 }, owner('ann')), { ids: 't8', total: 5 });
     assert.deepEqual(await find(log, { ids: ['t1', 't2'] }, owner('ann')), { ids: 't2', total: 1 });
-    assert.equal(await getThread(log.rows, 't1', owner('ann')), undefined);
-    assert.equal(await getThread(log.rows, 'never', owner('ann')), undefined);
-    assert.equal((await getThread(log.rows, 't1', owner('bob')))?.threadId, 't1');
+    assert.equal(await log.views.threads.get('t1', owner('ann')), undefined);
+    assert.equal(await log.views.threads.get('never', owner('ann')), undefined);
+    assert.equal((await log.views.threads.get('t1', owner('bob')))?.threadId, 't1');
   }));
 
 test('A2 an empty filter finds all threads, an unmeetable or malformed one none', () =>
@@ -119,13 +116,13 @@ test('pages in every order have each thread once, and totals agree', () =>
       for (const sortOrder of ['asc', 'desc'] as const) {
         const pages: string[] = [];
         for (let offset = 0; offset < 30; offset += 5) {
-          const { threads, total } = await searchThreads(log, { sortBy, sortOrder, limit: 5, offset });
+          const { threads, total } = await log.views.threads.search({ sortBy, sortOrder, limit: 5, offset });
           assert.equal(total, 23);
           pages.push(...threads.map(({ threadId }) => threadId));
         }
         assert.equal(pages.length, 23, `${sortBy} ${sortOrder}`);
         assert.equal(new Set(pages).size, 23, `${sortBy} ${sortOrder}`);
-        const whole = await searchThreads(log, { sortBy, sortOrder, limit: 100, offset: 0 });
+        const whole = await log.views.threads.search({ sortBy, sortOrder, limit: 100, offset: 0 });
         const keys = whole.threads.map(({ updatedAt, createdAt }) =>
           sortBy === 'created_at' ? createdAt : updatedAt,
         );

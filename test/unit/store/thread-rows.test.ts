@@ -1,8 +1,6 @@
 /** The rows that each fact of a thread leaves, as a client's questions find them. */
 import assert from 'node:assert/strict';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import { getRun, listRuns } from '../../../src/store/sql/views/run-queries.ts';
-import { getThread } from '../../../src/store/sql/views/thread-queries.ts';
 import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
 import { fact, given, SUCCESS, THREAD } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
@@ -31,14 +29,14 @@ const running = [fact.created(), fact.runCreated('a', { strategy: 'reject' }), f
 test('a state update sets head, questions, times and the status of its new head (official 1.3)', () =>
   withLog(async (lent) => {
     const paused: Outcome = { kind: 'success', next: ['ask'], interrupts: { t: [{ id: 'i', value: 1 }] } };
-    const { rows } = await live(
+    const { views } = await live(
       lent,
       ...running,
       fact.saved('a', 'c1'),
       fact.completed('a', { outcome: paused, head: 'c1' }),
       fact.stateUpdated('c2', { next: ['ask'], interrupts: { u: [] } }),
     );
-    const thread = await getThread(rows, THREAD);
+    const thread = await views.threads.get(THREAD);
     assert.deepEqual(
       [thread?.status, thread?.head, thread?.interrupts, thread?.stateUpdatedAt, thread?.updatedAt],
       ['interrupted', 'c2', { u: [] }, at(5), at(5)],
@@ -47,8 +45,8 @@ test('a state update sets head, questions, times and the status of its new head 
 
 test('given a thread, when it is created and updated, then its row says so with the times of the log', () =>
   withLog(async (lent) => {
-    const { rows } = await live(lent, fact.created({ a: 1 }), fact.updated({ a: 1, b: [2] }));
-    assert.deepEqual(await getThread(rows, THREAD), {
+    const { views } = await live(lent, fact.created({ a: 1 }), fact.updated({ a: 1, b: [2] }));
+    assert.deepEqual(await views.threads.get(THREAD), {
       threadId: THREAD,
       createdAt: at(0),
       updatedAt: at(1),
@@ -71,7 +69,7 @@ test('given a run, when it is accepted, started and ended, then run and thread f
       strategy: 'reject',
     });
     const log = await live(lent, fact.created(), created);
-    const pending = await getRun(log.rows, 'a');
+    const pending = await log.views.runs.get('a');
     assert.deepEqual(pending, {
       runId: 'a',
       threadId: THREAD,
@@ -92,20 +90,20 @@ test('given a run, when it is accepted, started and ended, then run and thread f
       head: null,
       ordinal: null,
     });
-    const busy = await getThread(log.rows, THREAD);
+    const busy = await log.views.threads.get(THREAD);
     assert.deepEqual([busy?.status, busy?.metadata], ['busy', { graph_id: 'graph' }]);
   }));
 
 test("an executing run's row has head, times, attempt and lease", () =>
   withLog(async (lent) => {
-    const { rows } = await live(
+    const { views } = await live(
       lent,
       ...running,
       fact.saved('a', 'sub', 'child:1'),
       fact.saved('a', 'c1'),
       fact.completed('a', { head: 'c1' }),
     );
-    const run = await getRun(rows, 'a');
+    const run = await views.runs.get('a');
     assert.deepEqual(
       [
         run?.status,
@@ -119,7 +117,7 @@ test("an executing run's row has head, times, attempt and lease", () =>
       ],
       ['success', 1, null, at(2), at(5), at(5), 'c1', SUCCESS],
     );
-    const thread = await getThread(rows, THREAD);
+    const thread = await views.threads.get(THREAD);
     assert.deepEqual(
       [thread?.status, thread?.head, thread?.stateUpdatedAt, thread?.updatedAt],
       ['idle', 'c1', at(4), at(5)],
@@ -128,16 +126,16 @@ test("an executing run's row has head, times, attempt and lease", () =>
 
 test('given a requeued run, when it waits again, then it is pending, keeps its attempt and holds no lease', () =>
   withLog(async (lent) => {
-    const { rows } = await live(lent, ...running, fact.requeued('a'));
-    const run = await getRun(rows, 'a');
+    const { views } = await live(lent, ...running, fact.requeued('a'));
+    const run = await views.runs.get('a');
     assert.deepEqual([run?.status, run?.attempt, run?.leaseId], ['pending', 1, null]);
-    assert.equal((await getThread(rows, THREAD))?.status, 'busy');
+    assert.equal((await views.threads.get(THREAD))?.status, 'busy');
   }));
 
 test('given a run that is told to stop, when its row is read, then it runs on with its lease', () =>
   withLog(async (lent) => {
-    const { rows } = await live(lent, ...running, fact.cancelRequested('a'));
-    const run = await getRun(rows, 'a');
+    const { views } = await live(lent, ...running, fact.cancelRequested('a'));
+    const run = await views.runs.get('a');
     assert.deepEqual([run?.status, run?.leaseId, run?.updatedAt], ['running', 'lease', at(2)]);
   }));
 
@@ -170,10 +168,10 @@ test('given every outcome, when a run ends with it, then the statuses and the er
   ];
   for (const [outcome, run, thread, interrupts, error] of table)
     await withLog(async (lent) => {
-      const { rows } = await live(lent, ...running, fact.completed('a', { outcome }));
-      const row = await getThread(rows, THREAD);
+      const { views } = await live(lent, ...running, fact.completed('a', { outcome }));
+      const row = await views.threads.get(THREAD);
       assert.deepEqual(
-        [(await getRun(rows, 'a'))?.status, row?.status, row?.interrupts, row?.error],
+        [(await views.runs.get('a'))?.status, row?.status, row?.interrupts, row?.error],
         [run, thread, interrupts, error],
         outcome.kind,
       );
@@ -185,11 +183,11 @@ test('given runs that wait, when one ends, then the thread stays busy until none
     const two = [...running, fact.runCreated('b')];
     const failed: Outcome = { kind: 'error', error: 'E', message: 'm' };
     const log = await live(lent, ...two, fact.completed('a', { outcome: failed, remaining: 1 }));
-    assert.equal((await getThread(log.rows, THREAD))?.status, 'busy');
+    assert.equal((await log.views.threads.get(THREAD))?.status, 'busy');
     await log.commit(
       batch([{ stream: STREAM, expected: 5, events: [fact.completed('b', { attempt: 1, remaining: 0 })] }]),
     );
-    const idle = await getThread(log.rows, THREAD);
+    const idle = await log.views.threads.get(THREAD);
     assert.deepEqual([idle?.status, idle?.error], ['idle', null]);
   }));
 
@@ -197,14 +195,14 @@ test('a thread with a failed run still shows it after a run that left no trace',
   const failed: Outcome = { kind: 'error', error: 'E', message: 'm' };
   for (const attempt of [0, 1])
     await withLog(async (lent) => {
-      const { rows } = await live(
+      const { views } = await live(
         lent,
         ...running,
         fact.completed('a', { outcome: failed }),
         fact.runCreated('b'),
         fact.completed('b', { attempt, outcome: { kind: 'rolled-back', reason: 'asked' } }),
       );
-      const thread = await getThread(rows, THREAD);
+      const thread = await views.threads.get(THREAD);
       const told = { error: 'UserRollback', message: 'asked' };
       const error = attempt === 0 ? { error: 'E', message: 'm' } : told;
       assert.deepEqual([thread?.status, thread?.error], ['error', error]);
@@ -213,16 +211,16 @@ test('a thread with a failed run still shows it after a run that left no trace',
 
 test('given a deleted thread, when rows are read, then neither it nor its runs are there', () =>
   withLog(async (lent) => {
-    const { rows } = await live(lent, ...running, fact.completed('a'), fact.deleted());
-    assert.equal(await getThread(rows, THREAD), undefined);
-    assert.equal(await getRun(rows, 'a'), undefined);
-    assert.deepEqual(await listRuns(rows, { threadId: THREAD, limit: 10, offset: 0 }), []);
+    const { views } = await live(lent, ...running, fact.completed('a'), fact.deleted());
+    assert.equal(await views.threads.get(THREAD), undefined);
+    assert.equal(await views.runs.get('a'), undefined);
+    assert.deepEqual(await views.runs.list({ threadId: THREAD, limit: 10, offset: 0 }), []);
   }));
 
 test('given a delayed run, when it is accepted, then its time of creation is when it is due', () =>
   withLog(async (lent) => {
-    const { rows } = await live(lent, fact.created(), fact.runCreated('a', { notBefore: at(60) }));
-    assert.equal((await getRun(rows, 'a'))?.createdAt, at(60));
+    const { views } = await live(lent, fact.created(), fact.runCreated('a', { notBefore: at(60) }));
+    assert.equal((await views.runs.get('a'))?.createdAt, at(60));
   }));
 
 test('X1 the table refuses two running runs of one thread', () =>

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { matchesFilter, type Condition, type Filter } from '../../../src/kernel/filter.ts';
 import { contains } from '../../../src/kernel/containment.ts';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import { THREAD_SORTS, type ThreadConditions } from '../../../src/store/sql/views/thread-conditions.ts';
-import { countThreads, searchThreads } from '../../../src/store/sql/views/thread-queries.ts';
-import { THREAD_STATUSES } from '../../../src/store/sql/rows/threads.ts';
 import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
+import { threadViews } from '../../../src/store/sql/views/thread-queries.ts';
+import { createAsk, withOwnScans } from '../../../src/store/sqlite/ask.ts';
+import { openConnection } from '../../../src/store/sqlite/connection.ts';
+import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
+import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import { fact } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
+import { THREAD_SORTS, THREAD_STATUSES, type ThreadSearch } from '../../../src/store/port/views/threads.ts';
 
 const test = suite('projections: properties of thread searches');
 
@@ -169,7 +173,11 @@ async function fill(log: EventLog, docs: readonly JsonObject[], tick: () => Prom
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function expected(all: readonly Known[], wanted: ThreadConditions, filter: Filter): string[] {
+function expected(
+  all: readonly Known[],
+  wanted: Omit<ThreadSearch, 'limit' | 'offset'>,
+  filter: Filter,
+): string[] {
   const sign = wanted.sortOrder === 'asc' ? 1 : -1;
   return all
     .filter(({ status }) => wanted.status === undefined || status === wanted.status)
@@ -193,7 +201,9 @@ const GROUPS = 10;
 test('A2 5,000 indexed searches with odd metadata agree with the filter functions', async () => {
   let found = 0;
   for (let group = 0; group < GROUPS; group++)
-    await withLog(async ({ log, clock, behind }) => {
+    await withLog(async ({ log, clock, behind, dir }) => {
+      const db = openConnection(join(dir, LOG_FILE), { readonly: true });
+      const ask = withOwnScans(createAsk(createStatements(db)));
       const kinds = [objects(5), ...(group % 3 === 2 ? [crowded] : [])];
       const docs = fc.sample(fc.oneof(...kinds), { numRuns: 40, seed: group });
       await fill(log, docs, () => clock.advance(10));
@@ -216,17 +226,21 @@ test('A2 5,000 indexed searches with odd metadata agree with the filter function
             const metadata = mixed && known !== undefined ? { ...part, [known[0]]: known[1] } : part;
             const wanted = { ...order, ...(metadata && { metadata }), ...(status && { status }) };
             const ids = expected(all, wanted, filter);
-            const { threads, total } = await searchThreads(log, { ...wanted, limit, offset }, filter, few);
+            const { threads, total } = await threadViews(ask, log.payloads.containing, few).search(
+              { ...wanted, limit, offset },
+              filter,
+            );
             assert.deepEqual(
               { ids: threads.map(({ threadId }) => threadId), total },
               { ids: ids.slice(offset, offset + limit), total: ids.length },
             );
-            if (limit < 3) assert.equal(await countThreads(log, wanted, filter), ids.length);
+            if (limit < 3) assert.equal(await log.views.threads.count(wanted, filter), ids.length);
             if (ids.length > 0) found += 1;
           },
         ),
         { numRuns: CASES / GROUPS, seed: group },
       );
+      db.close();
     });
   assert.ok(found > CASES / 4, `only ${found} searches found anything`);
 });

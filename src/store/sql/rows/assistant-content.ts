@@ -1,15 +1,8 @@
 /** What the rows of assistants and of their versions have in common. */
-import type { AssistantContent } from '../../../assistant/events.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
 import type { Cell } from '../../port/rows.ts';
-
-export interface AssistantVersionRecord extends AssistantContent {
-  readonly assistantId: string;
-  readonly version: number;
-  /** When this version was made; of the assistant itself, when that was. */
-  readonly createdAt: number;
-}
+import type { AssistantVersionRecord } from '../../port/views/assistants.ts';
 
 export interface ContentRow {
   [column: string]: Cell;

@@ -3,7 +3,8 @@
  * order, so a rebuild from zero gives the same rows.
  */
 import type { Recorded } from '../../port/events.ts';
-import type { Projection, RowWrite } from '../../port/rows.ts';
+import type { RowWrite } from '../../port/rows.ts';
+import type { Projection } from '../projection.ts';
 import { projectAssistant } from './assistants.ts';
 import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';

@@ -2,7 +2,7 @@
 
 import { INDEX_DDL, INDEX_TABLES } from './thread-index.ts';
 
-export const VERSION = '26';
+export const VERSION = '27';
 
 export const TABLES = [
   'threads',
@@ -85,6 +85,10 @@ CREATE TABLE runs (
   lease_id TEXT,
   not_before INTEGER NOT NULL,
   outcome ANY,
+  -- 1: its answer was refused, so it has left the thread as it was.
+  refused INTEGER NOT NULL,
+  -- 1: its end is told to a webhook.
+  webhook INTEGER NOT NULL,
   cancel_reason TEXT,
   head TEXT,
   -- Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
@@ -100,7 +104,7 @@ CREATE INDEX runs_pending_by_thread ON runs (thread_id, created_at) WHERE status
 CREATE INDEX runs_begun ON runs (thread_id) WHERE status = 'pending' AND attempt > 0;
 CREATE INDEX runs_due ON runs (not_before) WHERE status = 'pending';
 CREATE UNIQUE INDEX runs_running ON runs (thread_id) WHERE status = 'running';
-CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX runs_ended ON runs (ended_at, run_id) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE deliveries (
   delivery_id TEXT PRIMARY KEY,

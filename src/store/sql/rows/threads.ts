@@ -2,6 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../../kernel/json.ts';
 import type { Recorded } from '../../port/events.ts';
 import type { Cell, Row, RowWrite } from '../../port/rows.ts';
+import type { ThreadStatus } from '../../port/views/threads.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../../../thread/events.ts';
 import {
   cancelReasonOf,
@@ -13,10 +14,8 @@ import {
 } from '../../../thread/run-end.ts';
 import type { metadataColumns } from './metadata-pairs.ts';
 
-export const THREAD_STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const;
 /** Of the column `temporary`: the thread's import is not complete. */
 const ARRIVING = 2;
-export type ThreadStatus = (typeof THREAD_STATUSES)[number];
 
 /** `columns`: what makes the columns of metadata. */
 export function projectThread(
@@ -106,6 +105,8 @@ export function projectThread(
             lease_id: null,
             not_before: notBefore,
             outcome: null,
+            refused: 0,
+            webhook: event.data.kwargs.webhook === undefined ? 0 : 1,
             cancel_reason: null,
             head: null,
             turn: null,
@@ -170,6 +171,7 @@ export function projectThread(
         head,
         updated_at: at,
       };
+      if (outcome.kind === 'error' && outcome.refusal !== undefined) over['refused'] = 1;
       if (attempt === 0) over['turn'] = event.meta.version;
       return [run(runId, over), left];
     }

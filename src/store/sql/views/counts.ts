@@ -1,19 +1,6 @@
 /** How much there is, for those who watch the server. Counted on the reader thread: no index bounds it. */
-import type { RowReader } from '../../port/rows.ts';
-
-export interface Counts {
-  readonly runs: Readonly<Record<string, number>>;
-  /** Runs that could start now. */
-  readonly queued: number;
-  readonly deliveries: Readonly<Record<string, number>>;
-  /** Creation times of pending runs; null without any. */
-  readonly pending: {
-    readonly oldest: number | null;
-    readonly median: number | null;
-    /** The oldest on a thread without a running run. */
-    readonly oldestUnblocked: number | null;
-  };
-}
+import type { Counts } from '../../port/views/views.ts';
+import type { Scan } from '../ask.ts';
 
 const PENDING = `
   WITH pending AS (
@@ -27,23 +14,25 @@ const PENDING = `
     )) AS oldest_unblocked
   FROM pending`;
 
-/** Rejects with `SearchRefused`. */
-export async function countAll(rows: RowReader, now: number): Promise<Counts> {
-  const grouped = async (sql: string): Promise<Record<string, number>> =>
-    Object.fromEntries(
-      (await rows.search<{ status: string; n: number }>(sql)).map(({ status, n }) => [status, n]),
+export const COUNTS: Scan<[number], Counts> = {
+  name: 'inventory.counts',
+  async answer(ask, now) {
+    const grouped = async (sql: string): Promise<Record<string, number>> =>
+      Object.fromEntries(
+        (await ask.all<{ status: string; n: number }>(sql)).map(({ status, n }) => [status, n]),
+      );
+    const runs = await grouped('SELECT status, count(*) AS n FROM runs GROUP BY status');
+    const deliveries = await grouped('SELECT status, count(*) AS n FROM deliveries GROUP BY status');
+    const due = await ask.get<{ n: number }>(
+      "SELECT count(*) AS n FROM runs WHERE status = 'pending' AND not_before <= @now",
+      { now },
     );
-  const runs = await grouped('SELECT status, count(*) AS n FROM runs GROUP BY status');
-  const deliveries = await grouped('SELECT status, count(*) AS n FROM deliveries GROUP BY status');
-  const [due] = await rows.search<{ n: number }>(
-    "SELECT count(*) AS n FROM runs WHERE status = 'pending' AND not_before <= @now",
-    { now },
-  );
-  const [pending] = await rows.search<{
-    oldest: number | null;
-    median: number | null;
-    oldest_unblocked: number | null;
-  }>(PENDING);
-  const { oldest, median, oldest_unblocked: oldestUnblocked } = pending!;
-  return { runs, deliveries, queued: due?.n ?? 0, pending: { oldest, median, oldestUnblocked } };
-}
+    const pending = await ask.get<{
+      oldest: number | null;
+      median: number | null;
+      oldest_unblocked: number | null;
+    }>(PENDING);
+    const { oldest, median, oldest_unblocked: oldestUnblocked } = pending!;
+    return { runs, deliveries, queued: due!.n, pending: { oldest, median, oldestUnblocked } };
+  },
+};

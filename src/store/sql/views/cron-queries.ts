@@ -1,53 +1,21 @@
-import type { CronContent } from '../../../cron/events.ts';
 import type { Filter } from '../../../kernel/filter.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
-import type { Cell, RowReader } from '../../port/rows.ts';
-import { conditionOf, metadataFilter, whereMatches, type Where } from './filters.ts';
+import type { Cell } from '../../port/rows.ts';
+import type { CronConditions, CronRecord, CronSearch, CronViews } from '../../port/views/crons.ts';
+import type { Ask, Params, Scan } from '../ask.ts';
+import { conditionOf, judge, metadataFilter, passes, whereEqual } from './filters.ts';
 
-export interface CronRecord extends CronContent {
-  readonly cronId: string;
-  readonly nextAt: number | null;
-  /** Why its last slot started no run; `slot` in milliseconds since 1970. */
-  readonly refused: { readonly slot: number; readonly reason: string } | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
-
-/** Where a cron's stream ends: what has to be known to delete it. */
-export interface CronEnd {
-  readonly cronId: string;
-  readonly version: number;
-}
-
-/** By the names that clients sort with. */
+/** By the names that clients sort with. NULL has no place that all engines agree on. */
 const SORT_COLUMNS = {
-  cron_id: 'cron_id',
-  assistant_id: 'assistant_id',
-  thread_id: 'thread_id',
-  next_run_date: 'next_at',
-  end_time: 'end_time',
-  created_at: 'created_at',
-  updated_at: 'updated_at',
-} as const;
-export type CronSort = keyof typeof SORT_COLUMNS;
-export const CRON_SORTS = Object.keys(SORT_COLUMNS) as [CronSort, ...CronSort[]];
-
-export interface CronConditions {
-  readonly assistantId?: string;
-  readonly threadId?: string;
-  readonly enabled?: boolean;
-  readonly metadata?: JsonObject;
-  /** A cron on a thread is found with its thread. */
-  readonly threadFilter?: Filter | undefined;
-}
-
-export interface CronSearch extends CronConditions {
-  readonly sortBy: CronSort;
-  readonly sortOrder: 'asc' | 'desc';
-  readonly limit: number;
-  readonly offset: number;
-}
+  cron_id: 'crons.cron_id',
+  assistant_id: 'crons.assistant_id',
+  thread_id: "coalesce(crons.thread_id, '')",
+  next_run_date: 'coalesce(crons.next_at, 0)',
+  end_time: 'coalesce(crons.end_time, 0)',
+  created_at: 'crons.created_at',
+  updated_at: 'crons.updated_at',
+} as const satisfies Record<CronSearch['sortBy'], string>;
 
 interface CronRow {
   [column: string]: Cell;
@@ -68,101 +36,85 @@ interface CronRow {
   updated_at: number;
 }
 
-export async function getCron(
-  rows: RowReader,
-  cronId: string,
-  filter?: Filter,
-): Promise<CronRecord | undefined> {
-  const where: Where = { clauses: ['cron_id = @id'], params: { id: cronId } };
-  whereMatches(where, 'metadata', filter);
-  const row = rows.get<CronRow>(`SELECT * FROM crons WHERE ${conditionOf(where)}`, where.params);
-  return row && toRecord(row);
+export const cronViews = (ask: Ask): CronViews => ({
+  async get(cronId, filter) {
+    const row = await ask.get<CronRow>('SELECT * FROM crons WHERE cron_id = @cronId', { cronId });
+    return row && passes(row.metadata, filter) ? toRecord(row) : undefined;
+  },
+  search: (search, filter) => ask.scan(SEARCH, search, filter),
+  count: (wanted, filter) => ask.scan(COUNT, wanted, filter),
+  async due(now, limit, except) {
+    const sql = `SELECT cron_id FROM crons WHERE enabled = 1 AND next_at <= @now
+      AND NOT ${ask.dialect.oneOf('cron_id', 'except')} ORDER BY next_at LIMIT @limit`;
+    const found = await ask.all<{ cron_id: string }>(sql, { now, limit, except });
+    return found.map(({ cron_id }) => cron_id);
+  },
+  async nextDue(after) {
+    const sql = 'SELECT min(next_at) AS at FROM crons WHERE enabled = 1 AND next_at > @after';
+    return (await ask.get<{ at: number | null }>(sql, { after }))?.at ?? undefined;
+  },
+  async hasPlanned(now) {
+    const sql = `SELECT 1 AS found FROM crons WHERE enabled = 1 AND next_at > @now
+      UNION ALL SELECT 1 FROM crons WHERE enabled = 1 AND next_at IS NULL AND end_time > @now LIMIT 1`;
+    return (await ask.get(sql, { now })) !== undefined;
+  },
+  async of(of) {
+    const where = whereEqual(
+      'threadId' in of ? { thread_id: of.threadId } : { assistant_id: of.assistantId },
+    );
+    const sql = `SELECT cron_id, version FROM crons WHERE ${conditionOf(where)} ORDER BY cron_id`;
+    const found = await ask.all<{ cron_id: string; version: number }>(sql, where.params);
+    return found.map(({ cron_id: cronId, version }) => ({ cronId, version }));
+  },
+});
+
+export const SEARCH: Scan<[CronSearch, Filter | undefined], { crons: CronRecord[]; total: number }> = {
+  name: 'crons.search',
+  async answer(ask, search, filter) {
+    const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
+    const { rows, total } = await judge<JudgedRow>(
+      ask,
+      candidates(search, `ORDER BY ${SORT_COLUMNS[search.sortBy]} ${order}, crons.cron_id ${order}`),
+      isMatch(search, filter),
+      search,
+    );
+    return { crons: rows.map(toRecord), total };
+  },
+};
+
+export const COUNT: Scan<[CronConditions, Filter | undefined], number> = {
+  name: 'crons.count',
+  async answer(ask, wanted, filter) {
+    const none = { limit: 0, offset: 0 };
+    return (await judge<JudgedRow>(ask, candidates(wanted, ''), isMatch(wanted, filter), none)).total;
+  },
+};
+
+interface JudgedRow extends CronRow {
+  of_thread: string | null;
 }
 
-const METADATA_OF_THREAD = '(SELECT metadata FROM threads WHERE threads.thread_id = crons.thread_id)';
-
-function whereOf(wanted: CronConditions, filter: Filter | undefined): Where {
-  const where: Where = { clauses: [], params: {} };
-  const equals = { assistant_id: wanted.assistantId, thread_id: wanted.threadId };
-  for (const [column, value] of Object.entries(equals))
-    if (value !== undefined) {
-      where.clauses.push(`${column} = @${column}`);
-      where.params[column] = value;
-    }
-  if (wanted.enabled !== undefined) where.clauses.push(`enabled = ${wanted.enabled ? 1 : 0}`);
-  whereMatches(where, 'metadata', [...metadataFilter(wanted.metadata), ...(filter ?? [])]);
-  const ofThread = { exempt: 'thread_id IS NULL', parameter: 'threadFilter' };
-  whereMatches(where, METADATA_OF_THREAD, wanted.threadFilter, ofThread);
-  return where;
+function candidates(
+  { assistantId, threadId, enabled }: CronConditions,
+  order: string,
+): { sql: string; params: Params } {
+  const where = whereEqual({
+    'crons.assistant_id': assistantId,
+    'crons.thread_id': threadId,
+    'crons.enabled': enabled === undefined ? undefined : Number(enabled),
+  });
+  const sql = `SELECT crons.*, threads.metadata AS of_thread FROM crons
+    LEFT JOIN threads ON threads.thread_id = crons.thread_id WHERE ${conditionOf(where)} ${order}`;
+  return { sql, params: where.params };
 }
 
-/** The matches of one page, and how many there are in all. */
-export async function searchCrons(
-  rows: RowReader,
-  search: CronSearch,
-  filter?: Filter,
-): Promise<{ crons: CronRecord[]; total: number }> {
-  const where = whereOf(search, filter);
-  const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
-  const found = await rows.search<CronRow>(
-    `SELECT * FROM crons WHERE ${conditionOf(where)}
-     ORDER BY ${SORT_COLUMNS[search.sortBy]} ${order}, cron_id ${order} LIMIT @limit OFFSET @offset`,
-    { ...where.params, limit: search.limit, offset: search.offset },
-  );
-  return { crons: found.map(toRecord), total: await countCrons(rows, search, filter) };
-}
-
-export async function countCrons(rows: RowReader, wanted: CronConditions, filter?: Filter): Promise<number> {
-  const where = whereOf(wanted, filter);
-  const [count] = await rows.search<{ n: number }>(
-    `SELECT count(*) AS n FROM crons WHERE ${conditionOf(where)}`,
-    where.params,
-  );
-  return count!.n;
-}
-
-/** The longest due first, without those of `except`. */
-export async function dueCrons(
-  rows: RowReader,
-  now: number,
-  limit: number,
-  except: readonly string[],
-): Promise<string[]> {
-  return rows
-    .all<{ cron_id: string }>(
-      `SELECT cron_id FROM crons WHERE enabled = 1 AND next_at <= @now
-         AND cron_id NOT IN (SELECT value FROM json_each(@except)) ORDER BY next_at LIMIT @limit`,
-      { now, limit, except: JSON.stringify(except) },
-    )
-    .map(({ cron_id }) => cron_id);
-}
-
-export async function nextDueCron(rows: RowReader, after: number): Promise<number | undefined> {
-  const row = rows.get<{ at: number | null }>(
-    'SELECT min(next_at) AS at FROM crons WHERE enabled = 1 AND next_at > @after',
-    {
-      after,
-    },
-  );
-  return row?.at ?? undefined;
-}
-
-/** Whether a cron is yet to fire, or its end is yet to come: only such a cron can have the plan of a clock ahead. */
-export async function hasPlannedCron(rows: RowReader, now: number): Promise<boolean> {
-  const sql = `SELECT 1 FROM crons WHERE enabled = 1 AND next_at > @now
-     UNION ALL SELECT 1 FROM crons WHERE enabled = 1 AND next_at IS NULL AND end_time > @now LIMIT 1`;
-  return rows.get(sql, { now }) !== undefined;
-}
-
-export async function cronsOf(
-  rows: RowReader,
-  of: { readonly threadId: string } | { readonly assistantId: string },
-): Promise<CronEnd[]> {
-  const [column, id] = 'threadId' in of ? ['thread_id', of.threadId] : ['assistant_id', of.assistantId];
-  return rows.all<{ cronId: string; version: number }>(
-    `SELECT cron_id AS cronId, version FROM crons WHERE ${column} = @id ORDER BY cron_id`,
-    { id: id! },
-  );
+function isMatch(
+  { metadata, threadFilter }: CronConditions,
+  filter: Filter = [],
+): (row: JudgedRow) => boolean {
+  const own = [...metadataFilter(metadata), ...filter];
+  return (row) =>
+    passes(row.metadata, own) && (row.thread_id === null || passes(row.of_thread, threadFilter));
 }
 
 const toRecord = (row: CronRow): CronRecord => ({

@@ -1,22 +1,9 @@
-/** Reads owed webhooks. Access to one is access to its thread: filters are matched against the thread's metadata. */
-import type { DeliveryState, DeliveryStatus } from '../../../delivery/decide.ts';
+import type { DeliveryStatus } from '../../../delivery/decide.ts';
 import type { Filter } from '../../../kernel/filter.ts';
-import type { Cell, RowReader } from '../../port/rows.ts';
-import { conditionOf, whereMatches, type Where } from './filters.ts';
-
-export interface DeliveryRecord extends DeliveryState {
-  readonly runId: string;
-  readonly threadId: string;
-  /** With its secrets: nobody is shown it. */
-  readonly url: string;
-  readonly host: string;
-  readonly version: number;
-  /** When the next attempt is due; null when it is over. */
-  readonly nextAt: number | null;
-  /** Its bytes can be sent again. */
-  readonly hasBody: boolean;
-  readonly createdAt: number;
-}
+import type { Cell } from '../../port/rows.ts';
+import type { DeliveryRecord, DeliverySearch, DeliveryViews } from '../../port/views/deliveries.ts';
+import type { Ask, Scan } from '../ask.ts';
+import { conditionOf, judge, passes, whereEqual } from './filters.ts';
 
 interface DeliveryRow {
   [column: string]: Cell;
@@ -51,147 +38,98 @@ const toRecord = (row: DeliveryRow): DeliveryRecord => ({
   createdAt: row.created_at,
 });
 
-/** Hosts that are owed something now, the longest waiting first. Costs one look per host, not per delivery. */
-export async function dueHosts(rows: RowReader, now: number): Promise<string[]> {
-  return rows
-    .all<{ host: string }>(
+export const deliveryViews = (ask: Ask): DeliveryViews => ({
+  async get(deliveryId, filter) {
+    const sql = `SELECT deliveries.*, threads.metadata AS of_thread FROM deliveries
+      LEFT JOIN threads ON threads.thread_id = deliveries.thread_id WHERE delivery_id = @deliveryId`;
+    const row = await ask.get<JudgedRow>(sql, { deliveryId });
+    const isSeen =
+      filter === undefined || (row?.orphan === 0 && row.of_thread !== null && passes(row.of_thread, filter));
+    return row && isSeen ? toRecord(row) : undefined;
+  },
+  search: (...asked) => ask.scan(SEARCH, ...asked),
+  async of(threadId, runId) {
+    const where = whereEqual({ thread_id: threadId, run_id: runId });
+    const sql = `SELECT * FROM deliveries WHERE ${conditionOf(where)} ORDER BY delivery_id`;
+    return (await ask.all<DeliveryRow>(sql, where.params)).map(toRecord);
+  },
+  async dueHosts(now) {
+    const owed = 'FROM deliveries WHERE next_at IS NOT NULL';
+    const found = await ask.all<{ host: string }>(
       `WITH RECURSIVE hosts (host) AS (
-         SELECT min(host) FROM deliveries INDEXED BY deliveries_by_host WHERE next_at IS NOT NULL
+         SELECT min(host) ${owed}
          UNION ALL
-         SELECT (SELECT min(host) FROM deliveries INDEXED BY deliveries_by_host
-                 WHERE next_at IS NOT NULL AND host > hosts.host)
-         FROM hosts WHERE hosts.host IS NOT NULL)
-       SELECT host, (SELECT min(next_at) FROM deliveries INDEXED BY deliveries_by_host
-                     WHERE next_at IS NOT NULL AND deliveries.host = hosts.host) AS due
-       FROM hosts WHERE host IS NOT NULL AND due <= @now ORDER BY due, host`,
+         SELECT (SELECT min(host) ${owed} AND host > hosts.host) FROM hosts WHERE hosts.host IS NOT NULL)
+       SELECT host FROM (
+         SELECT host, (SELECT min(next_at) ${owed} AND deliveries.host = hosts.host) AS due
+         FROM hosts WHERE host IS NOT NULL) AS owing
+       WHERE due <= @now ORDER BY due, host`,
       { now },
-    )
-    .map(({ host }) => host);
-}
-
-/**
- * What a host is owed now, longest due first. `ahead`: `now` by the clock that planned deliveries later than `now`
- * (`deliveryLead`).
- */
-export async function dueDeliveries(
-  rows: RowReader,
-  host: string,
-  now: number,
-  limit: number,
-  ahead = now,
-): Promise<DeliveryRecord[]> {
-  return rows
-    .all<DeliveryRow>(
-      `SELECT * FROM deliveries INDEXED BY deliveries_by_host
+    );
+    return found.map(({ host }) => host);
+  },
+  async due(host, now, limit, ahead = now) {
+    const found = await ask.all<DeliveryRow>(
+      `SELECT * FROM deliveries
        WHERE host = @host AND next_at IS NOT NULL AND next_at <= @ahead AND (next_at <= @now OR updated_at > @now)
-       ORDER BY next_at LIMIT @limit`,
+       ORDER BY next_at, delivery_id LIMIT @limit`,
       { host, now, ahead, limit },
-    )
-    .map(toRecord);
-}
-
-export async function nextDueDelivery(rows: RowReader, now: number): Promise<number | undefined> {
-  const row = rows.get<{ at: number | null }>(
-    'SELECT min(next_at) AS at FROM deliveries WHERE next_at > @now',
-    { now },
-  );
-  return row?.at ?? undefined;
-}
-
-/** Returns by how many milliseconds a clock was ahead of `now` when it planned deliveries that are still owed. */
-export async function deliveryLead(rows: RowReader, now: number): Promise<number> {
-  const row = rows.get<{ at: number | null }>(
-    'SELECT max(updated_at) AS at FROM deliveries WHERE next_at > @now AND updated_at > @now',
-    { now },
-  );
-  return (row?.at ?? now) - now;
-}
-
-/** Deliveries of a thread, or of one run of it. */
-export async function deliveriesOf(
-  rows: RowReader,
-  threadId: string,
-  runId?: string,
-): Promise<DeliveryRecord[]> {
-  return rows
-    .all<DeliveryRow>(
-      'SELECT * FROM deliveries WHERE thread_id = @threadId AND (@runId IS NULL OR run_id = @runId)',
-      { threadId, runId: runId ?? null },
-    )
-    .map(toRecord);
-}
-
-const VISIBLE = 'FROM deliveries JOIN threads USING (thread_id)';
-
-/** Without a filter, whoever sees it or not. With one (`[]`: anybody's), only what is not deleted. */
-export async function getDelivery(
-  rows: RowReader,
-  deliveryId: string,
-  filter?: Filter,
-): Promise<DeliveryRecord | undefined> {
-  const where: Where = { clauses: ['delivery_id = @deliveryId'], params: { deliveryId } };
-  if (filter !== undefined) where.clauses.push('orphan = 0');
-  whereMatches(where, 'threads.metadata', filter);
-  const from = filter === undefined ? 'FROM deliveries' : VISIBLE;
-  const row = rows.get<DeliveryRow>(`SELECT deliveries.* ${from} WHERE ${conditionOf(where)}`, where.params);
-  return row && toRecord(row);
-}
-
-export interface DeliverySearch {
-  readonly runId?: string | undefined;
-  readonly threadId?: string | undefined;
-  readonly host?: string | undefined;
-  readonly status?: DeliveryStatus | undefined;
-  /** Owed from that moment on, milliseconds since 1970. */
-  readonly since?: number | undefined;
-  /** Owed before that moment. */
-  readonly until?: number | undefined;
-  /** Those that can be sent again. */
-  readonly hasBody?: boolean;
-}
-
-function whereOf(wanted: DeliverySearch, filter: Filter | undefined): Where {
-  const where: Where = { clauses: ['orphan = 0'], params: {} };
-  const add = (name: string, clause: string, value: Cell | undefined): void => {
-    if (value === undefined) return;
-    where.clauses.push(clause);
-    where.params[name] = value;
-  };
-  add('runId', 'run_id = @runId', wanted.runId);
-  add('threadId', 'deliveries.thread_id = @threadId', wanted.threadId);
-  add('host', 'host = @host', wanted.host);
-  add('status', 'deliveries.status = @status', wanted.status);
-  add('since', 'deliveries.created_at >= @since', wanted.since);
-  add('until', 'deliveries.created_at < @until', wanted.until);
-  if (wanted.hasBody === true) where.clauses.push('body = 1');
-  whereMatches(where, 'threads.metadata', filter);
-  return where;
-}
-
-/** A page of those that may be seen, the newest first, and how many there are in all. Rejects with `SearchRefused`. */
-export async function searchDeliveries(
-  rows: RowReader,
-  wanted: DeliverySearch,
-  { limit, offset }: { limit: number; offset: number },
-  filter: Filter | undefined,
-): Promise<{ deliveries: DeliveryRecord[]; total: number }> {
-  const { clauses, params } = whereOf(wanted, filter);
-  const from = `${VISIBLE} WHERE ${clauses.join(' AND ')}`;
-  const found = await rows.search<DeliveryRow>(
-    `SELECT deliveries.* ${from} ORDER BY deliveries.created_at DESC, delivery_id DESC LIMIT @limit OFFSET @offset`,
-    { ...params, limit, offset },
-  );
-  const counted = await rows.search<{ n: number }>(`SELECT count(*) AS n ${from}`, params);
-  return { deliveries: found.map(toRecord), total: counted[0]?.n ?? 0 };
-}
-
-/** Those that were delivered before that moment and still have their bodies. */
-export async function deliveriesKeptSince(rows: RowReader, before: number, limit: number): Promise<string[]> {
-  return rows
-    .all<{ delivery_id: string }>(
-      `SELECT delivery_id FROM deliveries INDEXED BY deliveries_kept
-       WHERE status = 'delivered' AND body = 1 AND updated_at < @before LIMIT @limit`,
+    );
+    return found.map(toRecord);
+  },
+  async nextDue(now) {
+    const sql = 'SELECT min(next_at) AS at FROM deliveries WHERE next_at > @now';
+    return (await ask.get<{ at: number | null }>(sql, { now }))?.at ?? undefined;
+  },
+  async lead(now) {
+    const sql = 'SELECT max(updated_at) AS at FROM deliveries WHERE next_at > @now AND updated_at > @now';
+    return ((await ask.get<{ at: number | null }>(sql, { now }))?.at ?? now) - now;
+  },
+  async keptSince(before, limit) {
+    const found = await ask.all<{ delivery_id: string }>(
+      `SELECT delivery_id FROM deliveries WHERE status = 'delivered' AND body = 1 AND updated_at < @before
+       ORDER BY updated_at, delivery_id LIMIT @limit`,
       { before, limit },
-    )
-    .map((row) => row.delivery_id);
+    );
+    return found.map((row) => row.delivery_id);
+  },
+});
+
+interface JudgedRow extends DeliveryRow {
+  of_thread: string | null;
 }
+
+export const SEARCH: Scan<
+  [DeliverySearch, { limit: number; offset: number }, Filter | undefined],
+  { deliveries: DeliveryRecord[]; total: number }
+> = {
+  name: 'deliveries.search',
+  async answer(ask, wanted, page, filter) {
+    const where = whereEqual({
+      orphan: 0,
+      run_id: wanted.runId,
+      'deliveries.thread_id': wanted.threadId,
+      host: wanted.host,
+      'deliveries.status': wanted.status,
+      body: wanted.hasBody === true ? 1 : undefined,
+    });
+    for (const [name, value, order] of [
+      ['since', wanted.since, '>='],
+      ['until', wanted.until, '<'],
+    ] as const) {
+      if (value === undefined) continue;
+      where.clauses.push(`deliveries.created_at ${order} @${name}`);
+      where.params[name] = value;
+    }
+    const sql = `SELECT deliveries.*, threads.metadata AS of_thread FROM deliveries
+      JOIN threads ON threads.thread_id = deliveries.thread_id WHERE ${conditionOf(where)}
+      ORDER BY deliveries.created_at DESC, delivery_id DESC`;
+    const { rows, total } = await judge<JudgedRow>(
+      ask,
+      { sql, params: where.params },
+      (row) => passes(row.of_thread, filter),
+      page,
+    );
+    return { deliveries: rows.map(toRecord), total };
+  },
+};

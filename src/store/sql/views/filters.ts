@@ -1,47 +1,55 @@
-/** How queries narrow by JSON: through a function of the connection, so text of a client is only ever a bound value. */
-import { contains } from '../../../kernel/containment.ts';
+/** How questions narrow by JSON: SQL reads rows in windows, the pure evaluator judges each (A2). */
 import { parseFilter } from '../../../kernel/filter-syntax.ts';
 import { matchesFilter, type Filter } from '../../../kernel/filter.ts';
-import type { Json, JsonObject } from '../../../kernel/json.ts';
+import type { JsonObject } from '../../../kernel/json.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
-import type { Cell } from '../../port/rows.ts';
+import type { Cell, Row } from '../../port/rows.ts';
+import type { Ask, Params } from '../ask.ts';
 
 export interface Where {
   readonly clauses: string[];
-  readonly params: Record<string, Cell>;
+  readonly params: Record<string, Params[string]>;
 }
 
-export function containsJson(doc: string | null, part: string | null): boolean {
-  if (doc === null || part === null) return false;
-  return contains(fromStored(doc, 'metadata of a row') as Json, JSON.parse(part) as Json);
+/** Conditions `column = @column` for what is given. */
+export function whereEqual(columns: Readonly<Record<string, Cell | undefined>>): Where {
+  const where: Where = { clauses: [], params: {} };
+  for (const [column, value] of Object.entries(columns)) {
+    if (value === undefined) continue;
+    const name = column.replace('.', '_');
+    where.clauses.push(`${column} = @${name}`);
+    where.params[name] = value;
+  }
+  return where;
 }
 
-/** The SQL function `filter_matches(document, filter)`; false without a document. */
-export function createFilterMatches(): (document: string | null, filter: string | null) => boolean {
-  // One statement passes the same filter for each of its rows.
-  let text: string | undefined;
-  let filter: Filter = [];
-  return (document, given) => {
-    if (document === null || given === null) return false;
-    if (given !== text) [text, filter] = [given, JSON.parse(given) as Filter];
-    return matchesFilter(fromStored(document, 'JSON of a row') as JsonObject, filter);
-  };
-}
+export const conditionOf = (where: Where): string =>
+  where.clauses.length === 0 ? '1 = 1' : where.clauses.join(' AND ');
 
 /** What clients ask of metadata: plain values are contained in it. Throws a `FilterError`. */
 export const metadataFilter = (metadata: JsonObject | undefined): Filter => parseFilter(metadata, 'part');
 
-/** A2: every filter is a part of the query. `exempt`: an SQL condition on rows that pass anyway. */
-export function whereMatches(
-  where: Where,
-  column: string,
-  filter: Filter = [],
-  { exempt = '0', parameter = 'filter' }: { exempt?: string; parameter?: string } = {},
-): void {
-  if (filter.length === 0) return;
-  where.clauses.push(`(${exempt} OR filter_matches(${column}, @${parameter}))`);
-  where.params[parameter] = JSON.stringify(filter);
+/** True if the text is JSON that passes the filter; without a filter all pass, with one NULL does not. */
+export function passes(text: Cell | undefined, filter: Filter | undefined): boolean {
+  if (filter === undefined || filter.length === 0) return true;
+  return typeof text === 'string' && matchesFilter(fromStored(text, 'JSON of a row') as JsonObject, filter);
 }
 
-export const conditionOf = (where: Where): string =>
-  where.clauses.length === 0 ? '1' : where.clauses.join(' AND ');
+/** A page of the rows that pass, in the order of the query, and how many there are in all, at most `cap`. */
+export async function judge<R extends Row>(
+  ask: Pick<Ask, 'walk'>,
+  { sql, params }: { readonly sql: string; readonly params: Params },
+  isMatch: (row: R) => boolean,
+  { limit, offset, cap = Infinity }: { limit: number; offset: number; cap?: number },
+): Promise<{ rows: R[]; total: number }> {
+  const rows: R[] = [];
+  let total = 0;
+  for await (const window of ask.walk<R>(sql, params))
+    for (const row of window) {
+      if (!isMatch(row)) continue;
+      total += 1;
+      if (total > offset && rows.length < limit) rows.push(row);
+      if (total >= cap) return { rows, total };
+    }
+  return { rows, total };
+}

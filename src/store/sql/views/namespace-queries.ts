@@ -1,60 +1,64 @@
 /** Lists the namespaces that hold items the caller may see (A2), in the order of their labels. */
 import { endOfPath, fromPath, toPath, toReversedPath, type Namespace } from '../../../item/namespace.ts';
-import type { Cell, Row, RowReader } from '../../port/rows.ts';
 import type { Filter } from '../../../kernel/filter.ts';
-import { allowedBy } from './item-queries.ts';
+import type { NamespaceMatch, NamespacePage, NamespaceSearch } from '../../port/views/items.ts';
+import type { Ask, Scan } from '../ask.ts';
+import { isAllowed, VISIBLE, type PlaceRow } from './item-record.ts';
 
-/** `*` stands for any one label. */
-export interface NamespaceMatch {
-  readonly at: 'prefix' | 'suffix';
-  readonly path: Namespace;
+/** `isAllowed` is null for an item that is not there any more. */
+interface SeenPath {
+  readonly path: string;
+  readonly itemId: string;
+  readonly isAllowed: boolean | null;
 }
 
-export interface NamespaceSearch {
-  readonly matches: readonly NamespaceMatch[];
-  /** Deeper namespaces are cut to this many labels. */
-  readonly maxDepth?: number;
-  readonly access?: Filter;
-  readonly now: number;
-}
+type Range =
+  | { readonly reversed: string; readonly end: string }
+  /** From the item `id` in `path` on; `bound` ends the range. */
+  | { readonly path: string; readonly id: string; readonly bound?: string };
 
-/** `seen`: items that were looked at, for a limit of the caller's. */
-export interface NamespacePage {
-  readonly namespaces: readonly Namespace[];
-  readonly seen: number;
-}
+const WINDOW_ROWS = 1_000;
 
-interface NamespaceRow extends Row {
-  path: string;
-  item_id: string;
-  allowed: number;
-}
-
-const WINDOW = 1_000;
+/** The first items of a range, one more than a window has. */
+export const PATHS: Scan<[Range, Filter | undefined, number], SeenPath[]> = {
+  name: 'items.paths',
+  async answer(ask, range, access, now) {
+    const within = 'bound' in range ? ' AND path < @bound' : '';
+    const where =
+      'reversed' in range
+        ? 'reversed >= @reversed AND reversed < @end'
+        : `(path, item_id) >= (@path, @id)${within}`;
+    const needsValue = access !== undefined && access.length > 0;
+    const found = await ask.all<PlaceRow & { path: string; seen: number; data: string | null }>(
+      `SELECT item_id, namespace, key, path, CASE WHEN ${VISIBLE} THEN 1 ELSE 0 END AS seen,
+         ${needsValue ? '(SELECT data FROM item_values WHERE item_values.item_id = items.item_id)' : 'NULL'} AS data
+       FROM items WHERE ${where} ORDER BY path, item_id LIMIT ${WINDOW_ROWS + 1}`,
+      { now, ...range },
+    );
+    return found.map((row) => ({
+      path: row.path,
+      itemId: row.item_id,
+      isAllowed: row.seen === 1 ? isAllowed(row, access) : null,
+    }));
+  },
+};
 
 /** Pages of namespaces, none of them twice. */
 export async function* scanNamespaces(
-  rows: RowReader,
+  ask: Ask,
   { matches, maxDepth = Infinity, access, now }: NamespaceSearch,
 ): AsyncGenerator<NamespacePage> {
-  const allowed = allowedBy(access);
-  const read = (where: string, params: Record<string, Cell>, limit: string): Promise<NamespaceRow[]> =>
-    rows.search<NamespaceRow>(
-      `SELECT path, item_id,
-         CASE WHEN (expires_at IS NULL OR expires_at > @now) THEN ${allowed.sql} END AS allowed
-       FROM items WHERE ${where} ORDER BY path, item_id ${limit}`,
-      { now, ...allowed.params, ...params },
-    );
+  const read = (range: Range): Promise<SeenPath[]> => ask.scan(PATHS, range, access, now);
   let shown: string | undefined;
-  const toPage = (found: readonly NamespaceRow[]): NamespacePage => {
+  const toPage = (found: readonly SeenPath[]): NamespacePage => {
     const namespaces: Namespace[] = [];
     let seen = 0;
-    for (const { path, allowed } of found) {
+    for (const { path, isAllowed: allowed } of found) {
       const namespace = fromPath(path);
       if (allowed === null || !matches.every((match) => isMatch(namespace, match))) continue;
       seen += 1;
       const cut = namespace.slice(0, maxDepth);
-      if (allowed === 0 || toPath(cut) === shown) continue;
+      if (!allowed || toPath(cut) === shown) continue;
       shown = toPath(cut);
       namespaces.push(cut);
     }
@@ -63,30 +67,23 @@ export async function* scanNamespaces(
 
   const suffix = literalTail(matches);
   if (suffix !== undefined) {
-    const where = 'reversed >= @reversed AND reversed < @end';
-    const range = { reversed: suffix, end: endOfPath(suffix) };
-    const few = await read(where, range, `LIMIT ${WINDOW + 1}`);
-    if (few.length <= WINDOW) return yield toPage(few);
+    const few = await read({ reversed: suffix, end: endOfPath(suffix) });
+    if (few.length <= WINDOW_ROWS) return yield toPage(few);
   }
 
   const head = literalHead(matches);
   const bound = head === '' ? {} : { bound: endOfPath(head) };
-  const within = head === '' ? '' : ' AND path < @bound';
   let [path, id] = [head, ''];
   for (;;) {
-    const found = await read(
-      `(path, item_id) >= (@path, @id)${within}`,
-      { path, id, ...bound },
-      `LIMIT ${WINDOW}`,
-    );
+    const found = (await read({ path, id, ...bound })).slice(0, WINDOW_ROWS);
     yield toPage(found);
     const last = found.at(-1);
-    if (last === undefined || found.length < WINDOW) return;
+    if (last === undefined || found.length < WINDOW_ROWS) return;
     // What lies in a namespace that was shown tells nothing more.
     const isShown = shown !== undefined && toPath(fromPath(last.path).slice(0, maxDepth)) === shown;
     if (isShown && fromPath(last.path).length >= maxDepth) [path, id] = [endOfPath(shown!), ''];
     else if (isShown) [path, id] = [`${last.path}\u0001`, ''];
-    else [path, id] = [last.path, `${last.item_id}\u0001`];
+    else [path, id] = [last.path, `${last.itemId}\u0001`];
   }
 }
 

@@ -1,58 +1,47 @@
-/**
- * What is past its time. The sweeper asks every minute, so each looks at little, and first whether there is anything:
- * who never searches has no reader thread, which takes 10 MB.
- */
-import type { RowReader } from '../../port/rows.ts';
+/** A question asks first whether there is anything: a server that never searches has no reader thread, which takes 10 MB. */
+import type { EndedAt, OldRun, RetentionViews } from '../../port/views/views.ts';
+import type { Ask, Scan } from '../ask.ts';
 
-/** A place in the order in which runs ended. */
-export interface EndedAt {
-  readonly endedAt: number;
-  /** Of the run's row. */
-  readonly position: number;
+const DUE = 'ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId)';
+
+interface Wanted {
+  readonly after: EndedAt | undefined;
+  readonly before: number;
+  readonly looked: number;
 }
 
-export interface OldRun {
-  readonly runId: string;
-  readonly threadId: string;
-}
+const paramsOf = ({ after, before }: Wanted) => ({
+  before,
+  endedAt: after?.endedAt ?? -1,
+  runId: after?.runId ?? '',
+});
 
-/**
- * Of the next `looked` runs that ended after `after` and before `before`, those whose frames are still kept and whose
- * thread was not imported since `before`; and where to go on, undefined when that were all. Most runs of old have none:
- * who asks keeps the place.
- */
-export async function runsWithOldFrames(
-  rows: RowReader,
-  { after, before, looked }: { after: EndedAt | undefined; before: number; looked: number },
-): Promise<{ kept: OldRun[]; next: EndedAt | undefined }> {
-  const place = { before, endedAt: after?.endedAt ?? -1, position: after?.position ?? 0 };
-  const due = 'ended_at < @before AND (ended_at, position) > (@endedAt, @position)';
-  if (rows.get(`SELECT 1 AS due FROM runs INDEXED BY runs_ended WHERE ${due} LIMIT 1`, place) === undefined)
-    return { kept: [], next: undefined };
-  const ended = await rows.search<{
-    run_id: string;
-    thread_id: string;
-    ended_at: number;
-    position: number;
-    kept: number;
-  }>(
-    `SELECT run_id, thread_id, ended_at, position, EXISTS (
-       SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id)
-         AND NOT EXISTS (SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND imported_at >= @before) AS kept
-     FROM runs INDEXED BY runs_ended
-     WHERE ${due}
-     ORDER BY ended_at, position LIMIT @looked`,
-    { ...place, looked },
-  );
-  const last = ended.at(-1);
-  return {
-    kept: ended.flatMap((run) => (run.kept === 1 ? [{ runId: run.run_id, threadId: run.thread_id }] : [])),
-    next: last && { endedAt: last.ended_at, position: last.position },
-  };
-}
+export const retentionViews = (ask: Ask): RetentionViews => ({
+  async runsWithFrames(wanted) {
+    const sql = `SELECT 1 AS due FROM runs WHERE ${DUE} LIMIT 1`;
+    if ((await ask.get(sql, paramsOf(wanted))) === undefined) return { kept: [], next: undefined };
+    return ask.scan(RUNS_WITH_FRAMES, wanted);
+  },
+  hasOldCommands: async (before) =>
+    (await ask.get('SELECT 1 AS old FROM commands WHERE at < @before LIMIT 1', { before })) !== undefined,
+});
 
-/** Whether the log still answers for command ids from before that moment, milliseconds since 1970. */
-export const hasOldCommands = (rows: RowReader, before: number): boolean =>
-  rows.get('SELECT 1 AS old FROM commands INDEXED BY commands_by_age WHERE at < @before LIMIT 1', {
-    before,
-  }) !== undefined;
+export const RUNS_WITH_FRAMES: Scan<[Wanted], { kept: OldRun[]; next: EndedAt | undefined }> = {
+  name: 'retention.runsWithFrames',
+  async answer(ask, wanted) {
+    const ended = await ask.all<{ run_id: string; thread_id: string; ended_at: number; kept: number }>(
+      `SELECT run_id, thread_id, ended_at, CASE WHEN EXISTS (
+           SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id)
+         AND NOT EXISTS (
+           SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND imported_at >= @before)
+         THEN 1 ELSE 0 END AS kept
+       FROM runs WHERE ${DUE} ORDER BY ended_at, run_id LIMIT @looked`,
+      { ...paramsOf(wanted), looked: wanted.looked },
+    );
+    const last = ended.at(-1);
+    return {
+      kept: ended.flatMap((run) => (run.kept === 1 ? [{ runId: run.run_id, threadId: run.thread_id }] : [])),
+      next: last && { endedAt: last.ended_at, runId: last.run_id },
+    };
+  },
+};

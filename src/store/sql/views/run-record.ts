@@ -3,35 +3,9 @@ import type { JsonObject } from '../../../kernel/json.ts';
 import { DamagedRow, fromStored } from '../../../kernel/stored-json.ts';
 import { readData } from '../../port/events.ts';
 import type { Cell } from '../../port/rows.ts';
-import type { MultitaskStrategy, Outcome, RunKwargs } from '../../../thread/events.ts';
+import type { RunRecord } from '../../port/views/runs.ts';
+import type { MultitaskStrategy, Outcome, RunKwargs, RunRef } from '../../../thread/events.ts';
 import type { RunStatus } from '../../../thread/run-end.ts';
-
-export interface RunRecord {
-  readonly runId: string;
-  readonly threadId: string;
-  readonly assistantId: string;
-  readonly graphId: string;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  readonly status: RunStatus;
-  readonly metadata: JsonObject;
-  readonly kwargs: RunKwargs;
-  readonly strategy: MultitaskStrategy;
-  readonly attempt: number;
-  readonly leaseId: string | null;
-  readonly outcome: Outcome | null;
-  /** Why it was told to stop, as soon as it was. */
-  readonly cancelReason: string | null;
-  /** The thread's head checkpoint when the run ended. */
-  readonly head: string | null;
-  /**
-   * Its ordinal among the runs of its thread: the version of the fact that started it first, or that ended it before it
-   * could start. Runs of a thread execute one at a time (X1), so it is the order of everything they did.
-   */
-  readonly ordinal: number | null;
-}
 
 export interface RunRow {
   [column: string]: Cell;
@@ -101,3 +75,10 @@ export function toRecord(row: RunRow): RunRecord {
     ordinal: row.turn,
   };
 }
+
+export interface RunRefRow {
+  readonly [column: string]: Cell;
+  readonly run_id: string;
+  readonly thread_id: string;
+}
+export const toRunRef = ({ run_id: runId, thread_id: threadId }: RunRefRow): RunRef => ({ runId, threadId });

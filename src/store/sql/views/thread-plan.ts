@@ -1,136 +1,193 @@
 /**
  * How a search for threads is answered. A capped count picks the arm: where few threads have a pair of the filter, or
  * the status, these are the candidates and are sorted; else all threads are walked in the order of an index until the
- * page is full, and each is asked for the pairs.
+ * page is full, and each is asked for the pairs. What pairs do not say is judged row by row.
  */
 import type { Filter } from '../../../kernel/filter.ts';
-import type { Cell, RowReader } from '../../port/rows.ts';
+import type { Row } from '../../port/rows.ts';
+import { THREAD_STATUSES, type ThreadConditions, type ThreadSearch } from '../../port/views/threads.ts';
+import type { Ask, Params, Scan } from '../ask.ts';
 import { UNINDEXED } from '../rows/metadata-pairs.ts';
 import { VISIBLE } from '../rows/thread-index.ts';
-import { THREAD_STATUSES } from '../rows/threads.ts';
-import { metadataFilter } from './filters.ts';
-import type { ThreadConditions } from './thread-conditions.ts';
-import { narrow, type Clause } from './thread-pairs.ts';
+import { judge, metadataFilter, passes } from './filters.ts';
+import { narrow } from './thread-pairs.ts';
 
-export interface Query {
+interface Query {
   readonly sql: string;
-  readonly params: Readonly<Record<string, Cell>>;
+  readonly params: Params;
+}
+
+interface NearQuery extends Query {
   /** It looks at so few rows that the event loop can wait for it. */
   readonly isNear: boolean;
 }
 
 export interface ThreadPlan {
-  /** These columns of the matches, in their order. */
-  page(columns: string, limit: number, offset: number): Query;
+  page(limit: number, offset: number): NearQuery;
   /** Column `n`: how many match, at most `cap`. */
-  total(cap: number): Query;
+  total(cap: number): NearQuery;
+  /** Candidates that have to pass the filter; page and total are not for these. */
+  readonly judged: (Query & { readonly filter: Filter }) | undefined;
 }
 
 /** Candidates that are sorted, and rows that are walked on the event loop: 2 ms at worst. */
-export const FEW = 2_000;
+const FEW = 2_000;
 /** The text of a query may not grow with what a client sends. */
 const MAX_CLAUSES = 4;
 
-const holders = (name: string): string =>
-  `SELECT DISTINCT thread_id FROM thread_pairs WHERE pair IN (SELECT value FROM json_each(@${name}))`;
-const holds = (name: string): string =>
-  `EXISTS (SELECT 1 FROM thread_pairs AS held WHERE held.thread_id = t.thread_id AND held.pair IN (SELECT value FROM json_each(@${name})))`;
-
 /** The last key makes each order total. */
-const KEYS = {
+const KEYS: Record<ThreadSearch['sortBy'], readonly string[]> = {
   thread_id: ['t.thread_id'],
   status: ['t.status', 't.updated_at', 't.thread_id'],
   created_at: ['t.created_at', 't.thread_id'],
   updated_at: ['t.updated_at', 't.thread_id'],
   // NULL has no place that all engines agree on.
   state_updated_at: ['coalesce(t.state_updated_at, 0)', 't.thread_id'],
-} as const;
+};
 
-export function planThreads(
-  rows: RowReader,
-  wanted: ThreadConditions,
+type Wanted = Pick<ThreadConditions, 'ids' | 'metadata' | 'status'> &
+  Pick<ThreadSearch, 'sortBy' | 'sortOrder'>;
+
+export async function planThreads(
+  ask: Ask,
+  wanted: Wanted,
   access: Filter = [],
-  most = FEW,
-): ThreadPlan {
-  const { ids, status, sortBy } = wanted;
+  few = FEW,
+): Promise<ThreadPlan> {
+  const { status, sortBy } = wanted;
+  const { holders, holds, oneOf } = ask.dialect;
+  const ids = wanted.ids === undefined || wanted.ids.length === 0 ? undefined : wanted.ids;
   const filter = [...metadataFilter(wanted.metadata), ...access];
-  const isNamed = ids !== undefined && ids.length > 0;
-  const { clauses, isExact } = isNamed ? { clauses: [], isExact: filter.length === 0 } : narrow(filter);
-  const few = (sql: string, params: Query['params']): number =>
-    rows.get<{ n: number }>(`SELECT count(*) AS n FROM (${sql} LIMIT ${most + 1}) AS found`, params)!.n;
+  const { clauses, isExact } = ids ? { clauses: [], isExact: filter.length === 0 } : narrow(filter);
+  const count = async (sql: string, params: Params): Promise<number> =>
+    (await ask.get<{ n: number }>(`SELECT count(*) AS n FROM (${sql} LIMIT ${few + 1}) AS found`, params))!.n;
 
   // The index only narrows if some threads have too many pairs to be in it.
-  const isPartial = clauses.length > 0 && few(holders('pairs'), { pairs: JSON.stringify([UNINDEXED]) }) > 0;
-  const counted = clauses
-    .slice(0, MAX_CLAUSES)
-    .map((clause: Clause) => JSON.stringify(isPartial ? [...clause, UNINDEXED] : clause))
-    .map((pairs) => ({ pairs, n: few(holders('pairs'), { pairs }) }))
-    .sort((a, b) => a.n - b.n);
-  const [rarest] = counted;
+  const isPartial = clauses.length > 0 && (await count(holders('pairs'), { pairs: [UNINDEXED] })) > 0;
+  const counted: { pairs: readonly string[]; n: number }[] = [];
+  for (const clause of clauses.slice(0, MAX_CLAUSES)) {
+    const pairs = isPartial ? [...clause, UNINDEXED] : clause;
+    counted.push({ pairs, n: await count(holders('pairs'), { pairs }) });
+  }
+  counted.sort((a, b) => a.n - b.n);
+  const ofPairs = counted[0]?.n ?? Infinity;
   const ofStatus =
     status === undefined
       ? Infinity
-      : few(`SELECT 1 FROM threads AS t WHERE ${VISIBLE} AND t.status = @status`, { status });
-
+      : await count(`SELECT 1 FROM threads AS t WHERE ${VISIBLE} AND t.status = @status`, { status });
+  const isFew = ids ? ids.length <= FEW : Math.min(ofPairs, ofStatus) <= few;
   const isJudged = !isExact || isPartial || clauses.length > MAX_CLAUSES;
-  const isFew = isNamed ? ids.length <= FEW : Math.min(rarest?.n ?? Infinity, ofStatus) <= most;
-  const byPair = !isNamed && isFew && rarest !== undefined && rarest.n <= ofStatus;
-  // An expression is no column of an index: candidates are found in another way.
-  const isStatus = (indexed: boolean): string =>
-    indexed ? 't.status = @status' : "t.status || '' = @status";
-  const conditions = (pairs: readonly string[], indexed: boolean): string[] => [
-    VISIBLE,
-    ...(isNamed ? ['t.thread_id IN (SELECT value FROM json_each(@ids))'] : []),
-    ...pairs,
-    ...(status === undefined ? [] : [isStatus(indexed && !isNamed)]),
-    ...(isJudged ? ['filter_matches(t.metadata, @filter)'] : []),
-  ];
-  const among = `t.thread_id IN (${holders('pairs0')})`;
-  const rest = counted.slice(1).map((_, at) => holds(`pairs${at + 1}`));
-  const params = {
-    ...(isNamed && { ids: JSON.stringify(ids) }),
+  const params: Params = {
+    ...(ids !== undefined && { ids }),
     ...Object.fromEntries(counted.map(({ pairs }, at) => [`pairs${at}`, pairs])),
     ...(status !== undefined && { status }),
-    ...(isJudged && { filter: JSON.stringify(filter) }),
   };
 
+  /** Conditions on a thread; those of `by` find candidates. */
+  function conditions(by: 'pair' | 'status' | 'order'): string[] {
+    // An expression is no column of an index: candidates are found in another way.
+    const isStatus = by === 'status' && !ids ? 't.status = @status' : "t.status || '' = @status";
+    return [
+      VISIBLE,
+      ...(ids ? [oneOf('t.thread_id', 'ids')] : []),
+      ...counted.map((_, at) =>
+        at === 0 && by === 'pair' ? `t.thread_id IN (${holders('pairs0')})` : holds(`pairs${at}`),
+      ),
+      ...(status === undefined ? [] : [isStatus]),
+    ];
+  }
+
+  const order = wanted.sortOrder === 'asc' ? 'ASC' : 'DESC';
+  const keys = KEYS[sortBy];
+  const ordered = (prefix: string): string => keys.map((_, at) => `${prefix}k${at} ${order}`).join();
+  function candidates(columns: string): string {
+    const isByPair = isFew && !ids && ofPairs <= ofStatus;
+    const isByStatus = isFew || sortBy.endsWith('updated_at');
+    const where = conditions(isByPair ? 'pair' : isByStatus ? 'status' : 'order');
+    // The index by change begins with the status: four walks are merged.
+    const isMerged = !isFew && sortBy === 'updated_at' && status === undefined;
+    const arms = isMerged ? THREAD_STATUSES.map((each) => [`t.status = '${each}'`, ...where]) : [where];
+    const selected = [columns, ...keys.map((key, at) => `${key} AS k${at}`)].join();
+    const sql = arms.map((arm) => `SELECT ${selected} FROM threads AS t WHERE ${arm.join(' AND ')}`);
+    return `${sql.join(' UNION ALL ')} ORDER BY ${ordered('')}`;
+  }
+
   return {
-    page(columns, limit, offset) {
-      const order = wanted.sortOrder === 'asc' ? 'ASC' : 'DESC';
-      const keys = KEYS[sortBy];
-      const from = conditions(
-        rarest === undefined ? [] : [byPair ? among : holds('pairs0'), ...rest],
-        !byPair && (isFew || sortBy.endsWith('updated_at')),
-      );
-      const selected = keys.map((key, at) => `${key} AS k${at}`).join();
-      // The index by change begins with the status: four walks are merged.
-      const isMerged = !isFew && sortBy === 'updated_at' && status === undefined;
-      const arms = (isMerged ? THREAD_STATUSES.map((each) => [`t.status = '${each}'`]) : [[]]).map(
-        (more) =>
-          `SELECT t.thread_id, ${selected} FROM threads AS t WHERE ${[...more, ...from].join(' AND ')}`,
-      );
-      const by = (prefix: string): string => keys.map((_, at) => `${prefix}k${at} ${order}`).join();
-      const isWalked = rarest === undefined && sortBy !== 'state_updated_at' && limit + offset <= FEW;
+    page(limit, offset) {
+      const isWalked =
+        counted.length === 0 &&
+        limit + offset <= FEW &&
+        sortBy !== 'state_updated_at' &&
+        (status === undefined || sortBy === 'updated_at');
       return {
-        sql: `WITH page AS (${arms.join(' UNION ALL ')} ORDER BY ${by('')} LIMIT @limit OFFSET @offset)
-          SELECT ${columns} FROM page CROSS JOIN threads AS t WHERE t.thread_id = page.thread_id ORDER BY ${by('page.')}`,
+        sql: `WITH page AS (${candidates('t.thread_id')} LIMIT @limit OFFSET @offset)
+          SELECT t.* FROM page CROSS JOIN threads AS t WHERE t.thread_id = page.thread_id ORDER BY ${ordered('page.')}`,
         params: { ...params, limit, offset },
-        isNear: !isJudged && (isFew || (isWalked && (status === undefined || sortBy === 'updated_at'))),
+        isNear: isFew || isWalked,
       };
     },
     total(cap) {
-      const isOnlyPair = counted.length === 1 && !isNamed && !isJudged && status === undefined;
-      const isPair = rarest !== undefined && rarest.n <= ofStatus;
-      const from = conditions(
-        rarest === undefined ? [] : [isPair ? among : holds('pairs0'), ...rest],
-        !isPair,
-      );
-      const found = isOnlyPair ? holders('pairs0') : `SELECT 1 FROM threads AS t WHERE ${from.join(' AND ')}`;
+      const isOnlyPair = counted.length === 1 && status === undefined;
+      const where = conditions(ofPairs <= ofStatus ? 'pair' : 'status');
+      const found = isOnlyPair
+        ? holders('pairs0')
+        : `SELECT 1 FROM threads AS t WHERE ${where.join(' AND ')}`;
       return {
         sql: `SELECT count(*) AS n FROM (${found} LIMIT @cap) AS found`,
         params: { ...params, cap },
-        isNear: !isJudged && (isFew || ((isOnlyPair || rarest === undefined) && cap <= 10 * FEW)),
+        isNear: isFew || ((isOnlyPair || counted.length === 0) && cap <= 10 * FEW),
       };
     },
+    judged: isJudged ? { sql: candidates('t.thread_id, t.metadata'), params, filter } : undefined,
   };
 }
+
+interface Asked {
+  readonly limit: number;
+  readonly offset: number;
+  readonly cap: number;
+}
+
+/** A page in its order, and how many match in all, at most `cap`. */
+export async function answerPage<R extends Row>(
+  ask: Ask,
+  plan: ThreadPlan,
+  asked: Asked,
+): Promise<{ rows: R[]; total: number }> {
+  const { limit, offset, cap } = asked;
+  if (plan.judged !== undefined)
+    return ask.scan(JUDGED, plan.judged, asked) as Promise<{ rows: R[]; total: number }>;
+  const page = plan.page(limit, offset);
+  const rows = await (page.isNear
+    ? ask.all<R>(page.sql, page.params)
+    : (ask.scan(ROWS, page) as Promise<R[]>));
+  // A page that is not full is the last one and tells the number by itself.
+  const isLast = rows.length < limit && (rows.length > 0 || offset === 0);
+  return { rows, total: isLast || cap === 0 ? offset + rows.length : await answerCount(ask, plan, cap) };
+}
+
+export async function answerCount(ask: Ask, plan: ThreadPlan, cap: number): Promise<number> {
+  if (plan.judged !== undefined)
+    return (await ask.scan(JUDGED, plan.judged, { limit: 0, offset: 0, cap })).total;
+  const total = plan.total(cap);
+  const { sql, params } = total;
+  const [row] = total.isNear ? await ask.all(sql, params) : await ask.scan(ROWS, { sql, params });
+  return row!['n'] as number;
+}
+
+export const ROWS: Scan<[Query], Row[]> = {
+  name: 'threads.rows',
+  answer: (ask, { sql, params }) => ask.all(sql, params),
+};
+
+export const JUDGED: Scan<[Query & { readonly filter: Filter }, Asked], { rows: Row[]; total: number }> = {
+  name: 'threads.judged',
+  async answer(ask, { filter, ...query }, asked) {
+    const isMatch = ({ metadata }: Row): boolean => passes(metadata, filter);
+    const { rows, total } = await judge(ask, query, isMatch, asked);
+    const ids = rows.map((row) => row['thread_id'] as string);
+    const sql = `SELECT * FROM threads AS t WHERE ${ask.dialect.oneOf('t.thread_id', 'ids')}`;
+    const byId = new Map((await ask.all(sql, { ids })).map((row) => [row['thread_id'] as string, row]));
+    return { rows: ids.map((id) => byId.get(id)).filter((row) => row !== undefined), total };
+  },
+};

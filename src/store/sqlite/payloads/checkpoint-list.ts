@@ -1,6 +1,10 @@
 /** Finds checkpoints: by name, and those of a thread that a filter means. */
 import type { CheckpointFilter } from '../../port/payloads.ts';
-import type { Row, RowReader } from '../../port/rows.ts';
+import { contains } from '../../../kernel/containment.ts';
+import type { Json, JsonObject } from '../../../kernel/json.ts';
+import type { Row } from '../../port/rows.ts';
+import type { Ask, Params, Scan } from '../../sql/ask.ts';
+import { judge } from '../../sql/views/filters.ts';
 import { findName, findThread, toId } from './checkpoint-tables.ts';
 import type { PackedCheckpoint } from './checkpoint-text.ts';
 import type { Prepare } from '../statements.ts';
@@ -13,7 +17,7 @@ export interface CheckpointKey extends Row {
 /** Newest first. */
 export async function findCheckpoints(
   prepare: Prepare,
-  search: RowReader['search'],
+  scan: Ask['scan'],
   threadId: string,
   filter: CheckpointFilter,
 ): Promise<CheckpointKey[]> {
@@ -32,16 +36,27 @@ export async function findCheckpoints(
     const thread = findThread(prepare, threadId);
     params['before'] = (thread === undefined ? undefined : findName(prepare, thread, filter.before)) ?? -1;
   }
-  if (filter.metadata !== undefined) {
-    where.push(
-      'json_contains(checkpoint_metadata(thread_id, checkpoint_id, parent_id, run_id, packed, base), @metadata)',
-    );
-    params['metadata'] = JSON.stringify(filter.metadata);
-  }
-  const sql = `SELECT ns, checkpoint_id FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC LIMIT @limit`;
+  const from = `FROM checkpoints WHERE ${where.join(' AND ')} ORDER BY seq DESC`;
   // Without metadata the order's index is the answer; with it every checkpoint of the thread may be a candidate.
-  return filter.metadata === undefined ? (prepare(sql).all(params) as CheckpointKey[]) : search(sql, params);
+  if (filter.metadata !== undefined) return scan(LISTED, from, params, filter.metadata);
+  return prepare(`SELECT ns, checkpoint_id ${from} LIMIT @limit`).all(params) as CheckpointKey[];
 }
+
+export const LISTED: Scan<[string, Params, JsonObject], CheckpointKey[]> = {
+  name: 'sqlite.checkpoints',
+  async answer(ask, from, params, metadata) {
+    const unpacked = 'checkpoint_metadata(thread_id, checkpoint_id, parent_id, run_id, packed, base)';
+    const sql = `SELECT ns, checkpoint_id, ${unpacked} AS metadata ${from}`;
+    const limit = params['limit'] === -1 ? Infinity : (params['limit'] as number);
+    const { rows } = await judge<CheckpointKey & { metadata: string }>(
+      ask,
+      { sql, params },
+      (row) => contains(JSON.parse(row.metadata) as Json, metadata),
+      { limit, offset: 0, cap: limit },
+    );
+    return rows.map(({ ns, checkpoint_id }) => ({ ns, checkpoint_id }));
+  },
+};
 
 export interface CheckpointRow extends PackedCheckpoint {
   readonly ns: string;

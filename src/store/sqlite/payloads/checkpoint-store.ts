@@ -3,7 +3,7 @@
  * earlier one of its thread and namespace. Before that row goes or changes, what leans on it is packed anew.
  */
 import type { Stored } from '../../sql/coder.ts';
-import { opened } from '../../port/rows.ts';
+
 import type { PayloadWrite } from '../../port/payloads.ts';
 import { writeChannel } from './channel-store.ts';
 import type { CheckpointKeys } from './checkpoint-keys.ts';
@@ -17,7 +17,7 @@ import {
   readWhole,
   type PackedCheckpoint,
 } from './checkpoint-text.ts';
-import type { Prepare } from '../statements.ts';
+import { opened, type Prepare } from '../statements.ts';
 import { toBase } from './token-difference.ts';
 import { leanWrites } from './write-store.ts';
 

@@ -3,7 +3,7 @@
  * rows and snapshots have none: they are compared with what the events lead to.
  */
 import type { Finding } from '../../port/past.ts';
-import type { RowReader } from '../../port/rows.ts';
+import type { RowReader } from '../row-store.ts';
 import { idOf } from './checkpoint-tables.ts';
 
 export interface ContentTable {

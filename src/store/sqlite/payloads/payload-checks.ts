@@ -7,7 +7,8 @@
  * owed delivery has a body; deliveries that are gone or erased have none.
  */
 import type { Finding } from '../../port/past.ts';
-import { opened, type RowReader } from '../../port/rows.ts';
+import type { RowReader } from '../row-store.ts';
+import { opened } from '../statements.ts';
 
 const DATA = opened('data');
 

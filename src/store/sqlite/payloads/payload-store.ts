@@ -13,7 +13,7 @@ import type {
   WriteText,
 } from '../../port/payloads.ts';
 import type { Stored } from '../../sql/coder.ts';
-import type { RowReader } from '../../port/rows.ts';
+import type { Ask } from '../../sql/ask.ts';
 import { createHeldValues } from './held-values.ts';
 import { shownValues } from './shown-values.ts';
 import { readChannel } from './channel-store.ts';
@@ -168,7 +168,7 @@ const partsOf =
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
 export function createPayloadReader(
   prepare: Prepare,
-  search: RowReader['search'],
+  scan: Ask['scan'],
   rowsOf: FrameTail['rowsOf'] = findTail(prepare),
   held = createHeldValues(),
 ): PayloadReader {
@@ -232,7 +232,7 @@ export function createPayloadReader(
       const stored: StoredCheckpoint[] = [];
       let size = 0;
       const turn = startTurn();
-      for (const { ns, checkpoint_id } of await findCheckpoints(prepare, search, threadId, filter)) {
+      for (const { ns, checkpoint_id } of await findCheckpoints(prepare, scan, threadId, filter)) {
         // Read again after every pause: the thread may be gone by now, and half a checkpoint is none.
         const row = find(threadId, ns, checkpoint_id);
         if (row !== undefined)

@@ -1,4 +1,4 @@
-import type { Cell, Row, RowWrite } from '../port/rows.ts';
+import type { Cell, Row, RowWrite } from './rows.ts';
 
 /**
  * The same rows with fewer writes: what several facts in a row say of one row is written once. Only neighbours within a

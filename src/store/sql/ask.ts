@@ -1,0 +1,35 @@
+/** How questions reach an engine: constant SQL with named parameters, every value bound. */
+import type { Cell, Row } from '../port/rows.ts';
+
+/** A list is bound as one parameter, for `oneOf` and `holders`. */
+export type Params = Readonly<Record<string, Cell | readonly string[]>>;
+
+/** What the engines say differently. */
+export interface Dialect {
+  /** The column is one of the list that the parameter holds. */
+  oneOf(column: string, parameter: string): string;
+  /** Selects the ids of visible threads that have one of the pairs in the list that the parameter holds, each once. */
+  holders(parameter: string): string;
+  /** Whether the row `t` of `threads` has one of these pairs. */
+  holds(parameter: string): string;
+}
+
+export interface Ask {
+  readonly dialect: Dialect;
+  /** A point: an index bounds what is looked at, so the writer's connection answers. */
+  all<R extends Row = Row>(sql: string, params?: Params): Promise<R[]>;
+  get<R extends Row = Row>(sql: string, params?: Params): Promise<R | undefined>;
+  /** Rows in windows, for a question that judges them one by one. */
+  walk<R extends Row = Row>(sql: string, params?: Params): AsyncIterable<readonly R[]>;
+  /** Answers a question where it may take its time, as of every commit that was acknowledged before the call. */
+  scan<A extends readonly unknown[], R>(question: Scan<A, R>, ...args: A): Promise<R>;
+}
+
+/**
+ * A question that may look at more rows than it returns. It may be answered in another thread, by its name: arguments and
+ * answer are plain data.
+ */
+export interface Scan<A extends readonly unknown[], R> {
+  readonly name: string;
+  answer(ask: Omit<Ask, 'scan'>, ...args: A): Promise<R>;
+}
