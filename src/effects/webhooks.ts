@@ -58,6 +58,8 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   const gate = createHostGate(settings.perHost ?? 4);
   const secrets = Object.values(settings.headers ?? {});
   const underWay = new Map<string, Promise<void>>();
+  /** Deliveries whose attempt ended since the last question was asked, whose answer may be older. */
+  const justEnded = new Set<string>();
   /** Deliveries in progress that hold a slot. */
   const quick = new Set<string>();
   /** Hosts to check next; `all` when they are not known. */
@@ -93,9 +95,11 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     for (const host of asked === 'all' ? await log.views.deliveries.dueHosts(ahead) : asked) {
       const room = gate.room(host, clock.monotonic());
       if (room <= 0) continue;
+      justEnded.clear();
       const due = await log.views.deliveries.due(host, now, room + gate.underWay(host), ahead);
       if (stopping) return;
-      for (const delivery of due.filter(({ deliveryId }) => !underWay.has(deliveryId)).slice(0, room)) {
+      const isFree = ({ deliveryId: id }: DeliveryRecord): boolean => !underWay.has(id) && !justEnded.has(id);
+      for (const delivery of due.filter(isFree).slice(0, room)) {
         if (slots() <= 0) {
           starved = true;
           continue;
@@ -143,6 +147,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       .finally(() => {
         cancelSlow();
         underWay.delete(deliveryId);
+        justEnded.add(deliveryId);
         release();
         pump([host]);
       });
