@@ -10,7 +10,7 @@ import { CRON_SECRETS } from './payloads/secrets.ts';
 const APPLICATION_ID = 0x72776e64;
 const SCHEMA_VERSION = 16;
 
-export const EVENTS = `
+const EVENTS = `
 CREATE TABLE events (
   position INTEGER PRIMARY KEY,
   stream TEXT NOT NULL,

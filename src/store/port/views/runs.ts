@@ -50,7 +50,7 @@ export interface AssistantRun {
   readonly busy: boolean;
 }
 
-export interface BoundRun {
+interface BoundRun {
   readonly bound: Bound;
   /** Null when the run is gone. */
   readonly runId: string | null;

@@ -14,9 +14,6 @@ const pairsOf = (row: 'OLD' | 'NEW'): string =>
   `SELECT value FROM json_each(${row}.pairs) WHERE ${seen(row)}`;
 
 export const INDEX_DDL = `
-CREATE INDEX threads_by_status ON threads (status, updated_at, thread_id) WHERE ${VISIBLE};
-CREATE INDEX threads_by_creation ON threads (created_at, thread_id) WHERE ${VISIBLE};
-
 CREATE TABLE thread_pairs (
   pair TEXT NOT NULL,
   thread_id TEXT NOT NULL,

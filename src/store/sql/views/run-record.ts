@@ -31,7 +31,7 @@ export interface RunRow {
 }
 
 /** A column of the fact that made the row of `runs` at hand, or an expression over its columns. */
-export const ofFact = (expression: string): string =>
+const ofFact = (expression: string): string =>
   `(SELECT ${expression} FROM events WHERE events.position = runs.position)`;
 
 /**

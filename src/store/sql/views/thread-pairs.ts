@@ -4,7 +4,7 @@ import type { Json } from '../../../kernel/json.ts';
 import { elementPair, existsPair, isScalar, listPair, valuePair } from '../rows/metadata-pairs.ts';
 
 /** Pairs of which a match has one. */
-export type Clause = readonly string[];
+type Clause = readonly string[];
 
 export interface Narrowing {
   /** Every match has a pair of each. */

@@ -1,0 +1,207 @@
+/** Rows of every derived table, and of those that questions read beside them, with many ties and NULLs. */
+import type { JsonObject } from '../../src/kernel/json.ts';
+import { toPath, toReversedPath } from '../../src/item/namespace.ts';
+import type { Cell } from '../../src/store/port/rows.ts';
+import { THREAD_STATUSES } from '../../src/store/port/views/threads.ts';
+import { metadataColumns } from '../../src/store/sql/rows/metadata-pairs.ts';
+import { SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
+import type { Random } from './random.ts';
+
+/** Tables of payloads and of the log, as far as questions read them. */
+export const BESIDE: Readonly<Record<string, Table>> = {
+  events: {
+    key: 'position',
+    columns: {
+      position: 'integer',
+      stream: 'text',
+      version: 'integer',
+      type: 'text',
+      schema: 'integer',
+      data: 'text',
+      crc: 'integer',
+      at: 'integer',
+      command_id: 'text',
+    },
+    indexes: {},
+  },
+  commands: {
+    key: 'command_id',
+    columns: { command_id: 'text', first: 'integer', last: 'integer', at: 'integer' },
+    indexes: {},
+  },
+  frame_runs: { key: 'run_id', columns: { run_id: 'text', thread_id: 'text' }, indexes: {} },
+  item_values: {
+    key: 'item_id',
+    columns: { item_id: 'text', data: 'text', crc: 'integer' },
+    indexes: {},
+  },
+  item_vectors: {
+    key: '',
+    columns: { item_id: 'text', idx: 'integer', data: 'text', crc: 'integer' },
+    indexes: {},
+  },
+};
+
+export const ALL_TABLES: Readonly<Record<string, Table>> = { ...SCHEMA, ...BESIDE };
+
+/** Words that engines might take for each other, or that a pattern would find in too much. */
+export const WORDS = ['ann', 'Bob', 'b', '1', 'a\u0000b', '\ud800', '%', "'", 'é', 'Ä', ''];
+const VALUES = [
+  ...WORDS,
+  1,
+  0,
+  1.5,
+  1e21,
+  true,
+  false,
+  null,
+  [],
+  ['ann'],
+  ['ann', 1, '1'],
+  [['ann']],
+  { x: 1 },
+];
+
+export const randomMetadata = (random: Random): JsonObject =>
+  Object.fromEntries(
+    Array.from({ length: random.int(0, 4) }, () => [
+      random.pick(['owner', 'tags', 'x']),
+      random.pick(VALUES),
+    ]),
+  );
+
+export type Rows = Readonly<Record<string, Readonly<Record<string, Cell>>[]>>;
+
+/** Times from few moments, so that many are equal. */
+const timeOf = (random: Random): number => random.int(1, 12) * 10;
+
+export function randomRows(random: Random): Rows {
+  const maybe = <T>(value: T): T | null => (random.chance(0.5) ? value : null);
+  const time = (): number => timeOf(random);
+  const ids = (prefix: string, n: number): string[] =>
+    random.shuffle(Array.from({ length: n }, (_, i) => `${prefix}${i}`));
+  const threadIds = ids('t', 60);
+  const assistantIds = ids('a', 12);
+  const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
+  const content = () => ({
+    graph_id: random.pick(['agent', 'Other']),
+    name: random.pick(WORDS.slice(0, 4)),
+    description: maybe('about'),
+    config: '{}',
+    context: '{}',
+    metadata: JSON.stringify(randomMetadata(random)),
+  });
+
+  const threads = threadIds.map((thread_id, seq) => ({
+    ...{ thread_id, seq: seq + 1, created_at: time(), updated_at: time(), state_updated_at: maybe(time()) },
+    status: random.pick(THREAD_STATUSES),
+    settled: random.pick(THREAD_STATUSES),
+    ...metadataColumns(
+      random.chance(0.1) ? Object.fromEntries(many(110, (i) => [`k${i}`, i])) : randomMetadata(random),
+    ),
+    ...{ title: maybe('title'), titled_by: null, head: maybe('c'), interrupts: '{}' },
+    error: maybe('{"error":"E"}'),
+    temporary: random.pick([0, 0, 0, 1, 2]),
+    ...(random.chance(0.4)
+      ? { bound_graph_id: 'agent', bound_assistant_id: random.pick(assistantIds), bound_at: time() }
+      : { bound_graph_id: null, bound_assistant_id: null, bound_at: null }),
+    ...(random.chance(0.4)
+      ? { ttl_strategy: 'delete', ttl_minutes: 1.5, expires_at: maybe(time()) }
+      : { ttl_strategy: null, ttl_minutes: null, expires_at: null }),
+    imported_at: maybe(time()),
+  }));
+  const busy = new Set<string>();
+  const runs = ids('r', 150).map((run_id, index) => {
+    const thread_id = random.pick(threadIds);
+    const wanted = random.pick(['pending', 'running', 'success', 'error'] as const);
+    const status = wanted === 'running' && busy.has(thread_id) ? 'pending' : wanted;
+    if (status === 'running') busy.add(thread_id);
+    const isOpen = status === 'pending' || status === 'running';
+    const begun = status !== 'pending' || random.chance(0.3);
+    return {
+      ...{
+        run_id,
+        thread_id,
+        position: index + 1,
+        assistant_id: random.pick(assistantIds),
+        graph_id: 'agent',
+      },
+      ...{ owner: null, created_at: time(), updated_at: time(), started_at: begun ? time() : null },
+      ended_at: isOpen ? null : time(),
+      status,
+      metadata: JSON.stringify(randomMetadata(random)),
+      ...{ config: null, strategy: 'enqueue', attempt: begun ? 1 : 0, lease_id: null, not_before: time() },
+      outcome: isOpen ? null : '{"kind":"success","next":[],"interrupts":{}}',
+      refused: random.chance(0.3) ? 1 : 0,
+      webhook: random.chance(0.3) ? 1 : 0,
+      ...{ cancel_reason: null, head: maybe('c'), turn: begun || !isOpen ? index + 1 : null },
+    };
+  });
+  const items = ids('i', 400).map((item_id) => {
+    const namespace = many(random.int(1, 3), () => random.pick(['u', 'v', 'Ä', '%', 'u0']));
+    return {
+      ...{ item_id, namespace: JSON.stringify(namespace), key: random.pick(['k', 'l', 'é']) },
+      ...{
+        path: toPath(namespace),
+        reversed: toReversedPath(namespace),
+        created_at: time(),
+        updated_at: time(),
+      },
+      ...{ ttl: null, expires_at: maybe(time()) },
+    };
+  });
+  return {
+    threads,
+    runs,
+    deliveries: ids('d', 80).map((delivery_id) => ({
+      ...{ delivery_id, run_id: random.pick(runs).run_id, thread_id: random.pick([...threadIds, 'gone']) },
+      ...{ url: 'https://a/', host: random.pick(['a', 'b', 'B', 'c']) },
+      status: random.pick(['owed', 'delivered', 'failed']),
+      ...{ attempts: 2, first: 1, version: 3, next_at: maybe(time()), last_status: null, last_error: null },
+      ...{ orphan: random.int(0, 1), body: random.int(0, 1), created_at: time(), updated_at: time() },
+    })),
+    assistants: assistantIds.map((assistant_id) => ({
+      ...{ assistant_id, ...content(), version: 2, system: random.int(0, 1) },
+      ...{ created_at: time(), updated_at: time() },
+    })),
+    assistant_versions: assistantIds.flatMap((assistant_id) =>
+      [1, 2].map((version) => ({
+        ...{
+          version_id: `${assistant_id} ${version}`,
+          assistant_id,
+          version,
+          ...content(),
+          created_at: time(),
+        },
+      })),
+    ),
+    items,
+    crons: ids('c', 40).map((cron_id) => ({
+      ...{
+        cron_id,
+        assistant_id: random.pick(assistantIds),
+        thread_id: maybe(random.pick([...threadIds, 'gone'])),
+      },
+      ...{ schedule: '* * * * *', timezone: null, end_time: maybe(time()), enabled: random.int(0, 1) },
+      ...{ on_run_completed: null, user_id: null, payload: '{}' },
+      metadata: JSON.stringify(randomMetadata(random)),
+      ...{ next_at: maybe(time()), refused: null, version: 1, created_at: time(), updated_at: time() },
+    })),
+    events: runs.map(({ run_id, thread_id, position }) => ({
+      ...{ position, stream: `thread-${thread_id}`, version: position, type: 'RunCreated', schema: 1 },
+      data: JSON.stringify({
+        ...{ threadId: thread_id, runId: run_id },
+        kwargs: { input: null, config: {}, streamMode: [], streamSubgraphs: false },
+      }),
+      ...{ crc: 0, at: 1, command_id: 'c' },
+    })),
+    commands: [{ command_id: 'c', first: 1, last: 2, at: 50 }],
+    frame_runs: runs.filter(() => random.chance(0.5)).map(({ run_id, thread_id }) => ({ run_id, thread_id })),
+    item_values: items.map(({ item_id }) => ({
+      ...{ item_id, data: JSON.stringify(randomMetadata(random)), crc: 0 },
+    })),
+    item_vectors: items.flatMap(({ item_id }) =>
+      many(random.int(0, 2), (idx) => ({ item_id, idx, data: `vector ${idx}`, crc: 0 })),
+    ),
+  };
+}
