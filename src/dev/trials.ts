@@ -7,7 +7,6 @@ import type { GraphSpec } from '../graphs/loader.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { History } from '../store/port/past.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { latestRun } from '../store/sql/views/run-queries.ts';
 import { openJudge, withLate, type Judge } from '../past/reexecution/judge.ts';
 import { readPins, type Pin } from './pins.ts';
 import { verdictLines, type Verdict } from './verdict.ts';
@@ -77,11 +76,11 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
   async function lastOf(history: History, graphId: string): Promise<Pin | undefined> {
     const known = last.get(graphId);
     if (known !== undefined) return known;
-    const threads = await history.views.threads();
+    const threads = await history.past.threads();
     for (const { thread_id: threadId } of threads
       .filter((each) => each.graph_id === graphId)
       .slice(0, MAX_THREADS)) {
-      const run = await latestRun(history.rows, threadId);
+      const run = await history.views.runs.latest(threadId);
       if (run?.graphId === graphId && isTriable(run.outcome?.kind))
         return { threadId, runId: run.runId, graphId };
     }

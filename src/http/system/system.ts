@@ -1,7 +1,6 @@
 /** Endpoints about the server itself: health, info, metrics, OpenAPI document and its page. */
 import { z } from 'zod';
 import type { Actor } from '../../auth/authenticate.ts';
-import { getRun } from '../../store/sql/views/run-queries.ts';
 import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
@@ -65,7 +64,7 @@ async function readableVerdicts(context: ServerContext, actor: Actor): Promise<R
   const shown = await Promise.all(
     all.map(async (each) => {
       const [threadId, runId] = [each['thread_id'] as string, each['run_id'] as string];
-      return (await getRun(context.log.rows, runId, { threadId, filter })) === undefined ? [] : [each];
+      return (await context.log.views.runs.get(runId, { threadId, filter })) === undefined ? [] : [each];
     }),
   );
   return jsonReply(shown.flat());

@@ -5,7 +5,7 @@ import { findExposure, isDiskFull, makeFolder, makePrivate, toOpenFailure } from
 import type { EventLog, Notice } from '../port/log.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createViews } from '../sql/views/views.ts';
-import { createAsk, withOwnScans } from './ask.ts';
+import { createAsk } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
@@ -28,8 +28,6 @@ export interface SqliteLogOptions {
   /** The data directory; created when missing, locked until `close`. */
   readonly dir: string;
   readonly projection: Projection;
-  /** False: scans are answered on the event loop. */
-  readonly hasReader?: boolean;
   /** Content is sealed under the first one and read under all. */
   readonly keys?: EncryptionKeys;
   readonly clock: Clock;
@@ -58,7 +56,7 @@ export function openSqliteLog(options: SqliteLogOptions): EventLog {
 }
 
 function open(options: SqliteLogOptions): EventLog {
-  const { dir, projection, hasReader = true, keys = [], clock, onFault } = options;
+  const { dir, projection, keys = [], clock, onFault } = options;
   makeFolder(dir);
   const exposure = findExposure(dir);
   if (exposure !== undefined) options.onWarning?.(exposure);
@@ -86,12 +84,12 @@ function open(options: SqliteLogOptions): EventLog {
         }
     };
     // How long a thread of the machine may take is the machine's time, whatever moment the log is told that it is.
-    const reader = hasReader ? createReader({ file, keys, clock: systemClock() }) : undefined;
+    const reader = createReader({ file, keys, clock: systemClock() });
     const shredder = createShredder({
       db,
       later: clock.after,
       now: clock.monotonic,
-      between: reader?.between,
+      between: reader.between,
       leftBehind,
       onFault,
     });
@@ -119,8 +117,7 @@ function open(options: SqliteLogOptions): EventLog {
       onFault,
     });
 
-    const points = createAsk(prepare);
-    const ask = reader === undefined ? withOwnScans(points) : { ...points, scan: reader.scan };
+    const ask = { ...createAsk(prepare), scan: reader.scan };
     const payloads = createPayloadReader(prepare, ask.scan, tail.rowsOf, held);
     return {
       commit: writer.commit,
@@ -135,7 +132,7 @@ function open(options: SqliteLogOptions): EventLog {
         await writer.drain();
         writer.stop();
         // Before the connection: the last one to close writes the log back and removes it.
-        await reader?.close();
+        await reader.close();
         const afterwards = shredder.close();
         mark.remove();
         db.close();

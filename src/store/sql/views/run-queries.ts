@@ -5,7 +5,7 @@ import type { AssistantRun, RunRecord, RunSearch, RunViews } from '../../port/vi
 import type { RunRef } from '../../../thread/events.ts';
 import type { Ask, Scan } from '../ask.ts';
 import { claimViews } from './claim-queries.ts';
-import { conditionOf, judge, metadataFilter, passes, whereEqual } from './filters.ts';
+import { conditionOf, judge, metadataFilter, passes, whereEqual, type Where } from './filters.ts';
 import { runEndViews } from './run-end-queries.ts';
 import {
   CREATED,
@@ -52,17 +52,15 @@ export function runViews(ask: Ask): RunViews {
       if (!isNear || search.status !== undefined || search.metadata !== undefined)
         return ask.scan(LIST, search, filter);
       const { threadId, limit, offset } = search;
-      const thread = await ask.get<{ metadata: string }>(
-        'SELECT metadata FROM threads WHERE thread_id = @threadId',
-        { threadId },
+      const found = await ask.all<JudgedRow>(
+        `${listed(whereEqual({ 'runs.thread_id': threadId }))} LIMIT @limit OFFSET @offset`,
+        {
+          runs_thread_id: threadId,
+          limit,
+          offset,
+        },
       );
-      if (thread === undefined || !passes(thread.metadata, filter)) return [];
-      const found = await ask.all<RunRefRow>(`${LISTED} LIMIT @limit OFFSET @offset`, {
-        threadId,
-        limit,
-        offset,
-      });
-      return found.map((row) => row.run_id);
+      return passes(found[0]?.of_thread, filter) ? found.map((row) => row.run_id) : [];
     },
     toCancel: (wanted, filter) => ask.scan(TO_CANCEL, wanted, filter),
     ofAssistant: (assistantId) => ask.scan(OF_ASSISTANT, assistantId),
@@ -119,7 +117,11 @@ export function runViews(ask: Ask): RunViews {
   };
 }
 
-const LISTED = `SELECT run_id, thread_id FROM runs WHERE thread_id = @threadId ORDER BY created_at DESC, position DESC`;
+/** Newest first. */
+const listed = (where: Where): string =>
+  `SELECT run_id, runs.thread_id, runs.metadata AS own, threads.metadata AS of_thread
+   FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}
+   ORDER BY runs.created_at DESC, runs.position DESC`;
 
 interface JudgedRow extends RunRefRow {
   readonly of_thread: string;
@@ -129,13 +131,10 @@ export const LIST: Scan<[RunSearch, Filter | undefined], string[]> = {
   name: 'runs.list',
   async answer(ask, { threadId, status, metadata, limit, offset }, filter) {
     const where = whereEqual({ 'runs.thread_id': threadId, 'runs.status': status });
-    const sql = `SELECT run_id, runs.thread_id, runs.metadata AS own, threads.metadata AS of_thread
-      FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}
-      ORDER BY runs.created_at DESC, runs.position DESC`;
     const wanted = metadataFilter(metadata);
     const { rows } = await judge<JudgedRow & { own: string }>(
       ask,
-      { sql, params: where.params },
+      { sql: listed(where), params: where.params },
       (row) => passes(row.own, wanted) && passes(row.of_thread, filter),
       { limit, offset, cap: offset + limit },
     );
