@@ -17,7 +17,7 @@ import type { Difference } from '../compare/difference.ts';
 import { compareTraces, toEnd, type Comparison } from '../compare/executions.ts';
 import { sideOf } from '../compare/side.ts';
 import type { RunTrace } from '../trace.ts';
-import type { RunData } from './run-data.ts';
+import { traceBehind, type RunData } from './run-data.ts';
 import type { Sandbox } from './sandbox.ts';
 import {
   answeredBefore,
@@ -82,7 +82,7 @@ export async function reexecute(
   let isStalled = false;
   const stop = new AbortController();
   const end = (): void => stop.abort('fenced');
-  const isWhole = run.attempt === 1 && options.from === undefined && options.stubs.length === 0;
+  const isWhole = data.isWhole && options.from === undefined && options.stubs.length === 0;
   const player = openPlayer({
     ...{ parts: data.parts, match: options.match, live: options.live, answers: options.answers },
     ...{ realNow, isWhole },
@@ -218,16 +218,9 @@ interface Start {
 /** Returns the beginning of the re-execution. With `--from` only what follows the checkpoint is compared. */
 async function startOf(data: RunData, { from, set }: ReexecutionOptions): Promise<Start> {
   const edits = isObject(data.run.kwargs.input) && from === undefined ? {} : set;
-  if (from === undefined) return { data: await withState(data, edits), resume: false };
-  const { trace } = data;
-  const at = trace.checkpoints.findIndex(({ checkpointId, ns }) => checkpointId === from && ns === '');
-  const after = trace.checkpoints.slice(at + 1);
-  const isAfter = new Set([from, ...after.map(({ checkpointId }) => checkpointId)]);
-  const rest = {
-    ...{ checkpoints: after, frames: trace.frames, outcome: trace.outcome },
-    writes: trace.writes.filter(({ checkpointId }) => isAfter.has(checkpointId)),
-  };
-  return { data: await withState({ ...data, base: from, trace: rest, parts: [] }, edits), resume: true };
+  if (from === undefined) return { data: await withState(data, edits), resume: data.resume };
+  const rest = { ...data, base: from, trace: traceBehind(data.trace, from), parts: [] };
+  return { data: await withState(rest, edits), resume: true };
 }
 
 /** Replaces channels of the checkpoint that the run starts from. Throws for channels that it does not have. */

@@ -21,8 +21,6 @@ export function reasonsAgainst(data: RunData, player: Player, { live, stubs, fro
   if (player.start === undefined && data.parts.length > 0) reasons.push('the recording has no beginning');
   const damaged = player.exchanges.findIndex(({ request, digest }) => digestOf(request) !== digest);
   if (damaged >= 0) reasons.push(`the recording is damaged: exchange ${damaged + 1} has another digest`);
-  if (data.isCalledAgain)
-    reasons.push('a later attempt called the plain function again, without what it had yielded before');
   if (live) return reasons;
   for (const { what, task } of player.unrecorded)
     if (!stubs.some((node) => task.split(' ')[1]?.split('|').includes(node) === true))

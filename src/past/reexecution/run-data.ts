@@ -19,8 +19,10 @@ export interface RunData {
   /** Says why there is nothing to execute, or why the recording cannot be read. */
   readonly unreadable?: string;
   readonly trace: RunTrace;
-  /** A later attempt called a plain function again and skipped what it had yielded, which no re-execution does. */
-  readonly isCalledAgain: boolean;
+  /** Trace and recording are those of one attempt. */
+  readonly isWhole: boolean;
+  /** The attempt continued a call whose state the run itself had saved. */
+  readonly resume: boolean;
   /** Keys of checkpoints that later runs wrote on (`keyOf`): some writes of the run there are replaced. */
   readonly replaced: ReadonlySet<string>;
   /** A checkpoint of the thread from before the run; without an id the newest of the namespace. */
@@ -47,11 +49,10 @@ export async function readRunData(history: History, threadId: string, runId: str
   const base = baseOf(events, runId);
   const last =
     own.at(-1) && (await history.payloads.checkpoint(threadId, own.at(-1)!.ns, own.at(-1)!.checkpointId));
-  return {
-    ...{ run, base: base ?? null },
+  const data: RunData = {
+    ...{ run, base: base ?? null, isWhole: run.attempt === 1, resume: false },
     ...(base === undefined && { unreadable: 'the run never started' }),
     ...unpackAll(await history.payloads.recording(runId)),
-    isCalledAgain: run.attempt > 1 && last !== undefined && parseBody(last.body) !== undefined,
     trace: {
       checkpoints: await readCheckpoints(history, threadId, own),
       writes,
@@ -75,6 +76,40 @@ export async function readRunData(history: History, threadId: string, runId: str
       const all = await history.past.writes(threadId, { ns, checkpointId });
       return all.filter((write) => !later.has(write.runId));
     },
+  };
+  const isPlain = last !== undefined && parseBody(last.body) !== undefined;
+  return isPlain && run.attempt > 1 ? ofLastAttempt(data) : data;
+}
+
+/** A later attempt calls a plain function again and skips what it had yielded: only such an attempt can be executed again. */
+function ofLastAttempt(data: RunData): RunData {
+  const parts = data.parts.filter(({ attempt }) => attempt === data.run.attempt);
+  const head = parts.find((part) => part.kind === 'loaded' && part.ns === '' && part.asked === undefined);
+  if (head?.kind !== 'loaded')
+    return {
+      ...data,
+      unreadable: 'the last attempt, which called the plain function again, is not recorded',
+    };
+  const { frames } = data.trace;
+  return {
+    ...{ ...data, parts, isWhole: true, base: head.checkpointId },
+    resume: data.trace.checkpoints.some(({ checkpointId }) => checkpointId === head.checkpointId),
+    trace: {
+      ...traceBehind(data.trace, head.checkpointId),
+      // Every attempt begins with a frame of the server.
+      frames: frames.slice(frames.findLastIndex(({ event }) => event === 'metadata') + 1),
+    },
+  };
+}
+
+/** What follows a root checkpoint of the run; all when the checkpoint is not one of them. */
+export function traceBehind(trace: RunTrace, id: string | null): RunTrace {
+  const at = trace.checkpoints.findIndex(({ checkpointId, ns }) => checkpointId === id && ns === '');
+  const checkpoints = trace.checkpoints.slice(at + 1);
+  const behind = new Set([id, ...checkpoints.map(({ checkpointId }) => checkpointId)]);
+  return {
+    ...{ ...trace, checkpoints },
+    writes: trace.writes.filter(({ checkpointId }) => behind.has(checkpointId)),
   };
 }
 
