@@ -6,6 +6,8 @@
  */
 import { breathe } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { nodePathOf } from '../kernel/embedded-ids.ts';
+import { inTurn } from '../recording/open-work.ts';
 import type { CheckpointStore, NewCheckpoint, RunEnd, RunLink, StopReason } from './port.ts';
 import type { Observed } from '../thread/origin.ts';
 import type { StorePort } from './store-port.ts';
@@ -69,8 +71,9 @@ export async function runAttempt(
     clock,
     frames,
     store: {
-      load: (ns, checkpointId) => link.checkpoints.load(ns, checkpointId),
-      list: (query) => link.checkpoints.list(query),
+      load: (ns, checkpointId) =>
+        inTurn(`load ${nodePathOf(ns)}`, () => link.checkpoints.load(ns, checkpointId)),
+      list: (query) => inTurn('list', () => link.checkpoints.list(query)),
       save(checkpoint, made = () => frames.made) {
         // Frames before a checkpoint are sent first: after a crash the run resumes behind it and never emits them again.
         // The delay lets frames arrive that the runtime has already streamed.

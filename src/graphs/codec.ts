@@ -12,6 +12,7 @@ import type { TransformerRun } from './transformers.ts';
 /** Builds instances of library classes from the user's own copy of the library (`user-library.ts`). */
 export interface StoreQueue {
   enqueueOperation(operation: object): unknown;
+  processBatchQueue(): Promise<void>;
 }
 
 export interface Reviver {

@@ -21,7 +21,7 @@ import type { ChannelChoice } from './state-part.ts';
 import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
 import { currentSession, type Session } from '../recording/session.ts';
-import { noteAskers, recordRun } from './recorded-run.ts';
+import { watchQueues, recordRun } from './recorded-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
 interface Entry {
@@ -93,7 +93,7 @@ export function openInProcessGraphs({
     const session = currentSession();
     if (session !== undefined) {
       session.configOf = library.config;
-      noteAskers(library.storeQueue);
+      watchQueues(library.storeQueue);
     }
     return runLangGraph(graph, library, order, attempt, ids);
   };

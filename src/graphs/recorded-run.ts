@@ -4,6 +4,7 @@
  *
  * A4 Secrets that are known when the run begins are replaced by stand-ins in everything that is recorded.
  */
+import { breathe } from '../kernel/breathe.ts';
 import type { Json } from '../kernel/json.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { SERVER_URL } from '../kernel/server-address.ts';
@@ -13,6 +14,7 @@ import { keptEnvironment } from '../recording/environment.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks } from '../recording/masks.ts';
 import { moduleSeed } from '../recording/module-loading.ts';
+import { interceptWork } from '../recording/open-work.ts';
 import { interceptNodeHttp } from '../recording/node-http.ts';
 import { watchOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
@@ -20,7 +22,7 @@ import type { StartPart } from '../recording/parts.ts';
 import { interceptRandomness } from '../recording/randomness.ts';
 import { toFailure } from '../recording/replies.ts';
 import { openRecorder, type Recorder } from '../recording/recorder.ts';
-import { currentSession, insideSession, noteAsker, type Session } from '../recording/session.ts';
+import { currentSession, insideQueue, insideSession, noteAsker, type Session } from '../recording/session.ts';
 import { interceptTimers } from '../recording/timers.ts';
 import type { StoreQueue } from './codec.ts';
 import { findLibraries } from './library-versions.ts';
@@ -48,19 +50,28 @@ export function observeGraphCode(): void {
   interceptRandomness();
   interceptTimers();
   interceptFetch();
+  interceptWork();
   watchOutside();
 }
 
 const observed = new WeakSet<StoreQueue>();
 
-/** Lets queued operations of the item store keep the task that asked: the library sends them outside of tasks. */
-export function noteAskers(queue: StoreQueue | undefined): void {
+/**
+ * Lets queued operations of the item store keep the task that asked, since the library sends them outside of tasks, and
+ * tells the timers of each queue from others.
+ */
+export function watchQueues(queue: StoreQueue | undefined): void {
   if (queue === undefined || observed.has(queue)) return;
   observed.add(queue);
-  const { enqueueOperation } = queue;
+  const { enqueueOperation, processBatchQueue } = queue;
   queue.enqueueOperation = function (operation) {
     noteAsker(operation, currentSession()?.currentTask());
     return enqueueOperation.call(this, operation);
+  };
+  queue.processBatchQueue = function () {
+    const session = currentSession();
+    const poll = () => processBatchQueue.call(this);
+    return session === undefined ? poll() : insideQueue(session, poll);
   };
 }
 
@@ -133,9 +144,11 @@ function recordReads(link: RunLink, recorder: Recorder, attempt: number): RunLin
         const batch = recorder.store(requests);
         try {
           const answers = await store.batch(requests);
+          await breathe();
           batch.answered(answers as unknown as Json[]);
           return answers;
         } catch (error) {
+          await breathe();
           batch.failed(toFailure(error));
           throw error;
         }

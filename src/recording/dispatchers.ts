@@ -2,6 +2,7 @@
  * Intercepts `fetch` and undici: wraps the dispatchers that Node and npm's undici share under global symbols. Handlers
  * exist in two forms, of undici up to 7 (`onHeaders`, `onData`) and of later versions (`onResponseStart`, …).
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { noteAsked } from './asked.ts';
 import type { RecordedAnswer } from './parts.ts';
 import { toFailure } from './replies.ts';
@@ -148,7 +149,7 @@ const HOOKS = [
   ...['onResponseEnd', 'onResponseError'],
 ];
 
-/** A handler that tells the exchange what it passes on. */
+/** A handler that tells the exchange what it passes on. A kept connection has the context of its first request. */
 function observe(handler: Handler, exchange: Exchange): Handler {
   const seen: Handler = {
     onRequestStart: (controller: { abort(reason: unknown): void }) => {
@@ -171,13 +172,14 @@ function observe(handler: Handler, exchange: Exchange): Handler {
     onResponseEnd: () => exchange.ended(),
     onResponseError: (_: unknown, error: unknown) => exchange.ended(toFailure(error)),
   };
+  const inContext = AsyncLocalStorage.snapshot();
   return Object.fromEntries(
     HOOKS.filter((name) => typeof handler[name] === 'function').map((name) => [
       name,
       (...args: unknown[]) => {
         seen[name]?.(...args);
         if (name === 'onConnect') args[0] = aborting(args[0] as Abort, exchange);
-        return handler[name]!(...args) as unknown;
+        return inContext(() => handler[name]!(...args) as unknown);
       },
     ]),
   );

@@ -122,11 +122,11 @@ export interface StorePart {
   readonly ended?: number;
 }
 
-/** Timers that fired since the last such part. */
+/** Timers that fired, and operations of this program that ended, since the last such part. */
 export interface TimersPart {
   readonly kind: 'timers';
   readonly attempt: number;
-  /** Timers of a kind and delay are counted by task, in the order in which they were started. */
+  /** Those of a kind are counted by task, in the order in which they were started. */
   readonly fired: readonly (readonly [task: TaskKey, timer: string, index: number, arrival: number])[];
 }
 
@@ -196,4 +196,4 @@ function withoutBodies(part: RecordingPart): object {
 }
 
 /** Number of the format of parts. Runs with recordings of another one are not executed again. */
-export const FORMAT = 5;
+export const FORMAT = 6;

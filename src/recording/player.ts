@@ -153,8 +153,10 @@ export function openPlayer(options: PlayerOptions): Player {
   const player: Player = {
     mode: 'replay',
     configOf: undefined,
+    queues: 0,
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0], agrees, live: options.live },
     currentTask,
+    taskOf: keyOf,
     recognise(pairs) {
       masks = openMasks(pairs);
     },
@@ -167,6 +169,11 @@ export function openPlayer(options: PlayerOptions): Player {
       arrivals.touch();
       return read(drawingTask(), kind, real);
     },
+    // Another attempt may have ended between an operation and what is recorded of its task.
+    begin: (operation, isReal) =>
+      options.isWhole && start !== undefined
+        ? recordedTimers.begin(currentTask(), operation, isReal)
+        : (deliver) => deliver(),
     async load(work) {
       isLoading = true;
       try {

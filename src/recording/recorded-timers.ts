@@ -1,8 +1,8 @@
 /** Fires the timers of a re-executed run in the recorded order, without waiting. */
 import { numberedFrom, type Arrivals } from './arrivals.ts';
 import type { TaskKey } from './parts.ts';
-import type { TimerName, VirtualTimer } from './session.ts';
-import { isPoll, timerOf } from './timer-log.ts';
+import { currentQueue, type TimerName, type VirtualTimer } from './session.ts';
+import { pollOf, timerOf } from './timer-log.ts';
 
 export interface FiredTimer {
   readonly attempt: number;
@@ -16,6 +16,7 @@ export interface FiredTimer {
 
 export interface RecordedTimers {
   start(task: TaskKey, name: TimerName, delayMs: number, timer: VirtualTimer): void;
+  begin(task: TaskKey, operation: string, isReal: boolean): (deliver: () => void) => void;
   close(): void;
 }
 
@@ -33,9 +34,9 @@ export function openRecordedTimers(
   }
   const started = new Map<string, number>();
   const live = new Set<VirtualTimer>();
-  /** Recorded polls fire every timer that polls then. */
+  /** Another attempt counts queues anew, so that its polls fire every timer that polls then. */
   const polling = new Set<VirtualTimer>();
-  const polls = fired.filter(({ timer, task }) => task === '' && timer === POLL);
+  const polls = isWhole ? [] : fired.filter(({ timer }) => timer.startsWith('poll '));
   const pollNumbers = polls.flatMap(({ attempt, arrival }) => numberedFrom(attempt, arrival));
   let isPollDue = false;
 
@@ -54,6 +55,14 @@ export function openRecordedTimers(
       for (const timer of due) if (timer.isLive()) fire(timer);
       poll();
     });
+  }
+
+  /** Numbers of the arrivals of the next timer or operation of this kind. */
+  function numbersOf(task: TaskKey, kind: string): number[] {
+    const key = `${task} ${kind}`;
+    const index = started.get(key) ?? 0;
+    started.set(key, index + 1);
+    return numbers.get(`${key} ${index}`) ?? [];
   }
 
   function fire(timer: VirtualTimer): void {
@@ -75,18 +84,17 @@ export function openRecordedTimers(
   return {
     start(task, name, delayMs, timer) {
       live.add(timer);
-      if (isPoll(task, name, delayMs)) {
+      const queue = currentQueue();
+      if (queue !== undefined && !isWhole) {
         polling.add(timer);
         return poll();
       }
-      const key = `${task} ${kindOf(timerOf(name, delayMs))}`;
-      const index = started.get(key) ?? 0;
-      started.set(key, index + 1);
-      const due = numbers.get(`${key} ${index}`) ?? [];
+      const due =
+        queue === undefined ? numbersOf(task, kindOf(timerOf(name, delayMs))) : numbersOf('', pollOf(queue));
       const next = (isFirst = false): void => {
         const number = due.shift();
         if (number === undefined) {
-          if (isFirst || timer.repeats) spare(timer, delayMs, false);
+          if (isFirst || timer.repeats) spare(timer, delayMs, queue !== undefined);
           return;
         }
         arrivals.expect(number, () => {
@@ -98,10 +106,16 @@ export function openRecordedTimers(
       };
       next(true);
     },
+    begin(task, operation, isReal) {
+      const [number] = numbersOf(task, operation);
+      return (deliver) => {
+        if (number !== undefined) arrivals.expect(number, deliver);
+        else if (isReal) deliver();
+        else arrivals.spare({ delayMs: 0, isPoll: false, isLive: () => true, fire: deliver });
+      };
+    },
     close() {
       for (const timer of live) timer.clear();
     },
   };
 }
-
-const POLL = timerOf('setTimeout', 1);

@@ -17,8 +17,8 @@ import type { Masks } from './masks.ts';
 import { digestOf, toRecordedRequest } from './request.ts';
 import { loadingModule, moduleRandoms, moduleReadings, noteModuleReading } from './module-loading.ts';
 import { openReadingLog, MAX_READINGS } from './readings.ts';
-import { askedBy, openTaskKeys, type Batch, type RecordingSession } from './session.ts';
-import { MAX_TIMERS, openTimerLog } from './timer-log.ts';
+import { askedBy, currentQueue, openTaskKeys, type Batch, type RecordingSession } from './session.ts';
+import { MAX_TIMERS, openTimerLog, timerOf } from './timer-log.ts';
 import { askedByOthers, hashOfAddress } from './asked.ts';
 import { isTracing } from './tracing.ts';
 
@@ -98,7 +98,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
   const recorder: Recorder = {
     mode: 'record',
     configOf: undefined,
-    ...{ add, currentTask },
+    queues: 0,
+    ...{ add, currentTask, taskOf: keyOf },
     random(api, size) {
       const module = loadingModule();
       return module === undefined
@@ -110,6 +111,13 @@ export function openRecorder(options: RecorderOptions): Recorder {
       if (module !== undefined) return noteModuleReading(module, kind, real);
       readings.add(currentTask(), kind, real);
       return real;
+    },
+    begin(operation) {
+      const arrived = timers.begin(currentTask(), operation);
+      return (deliver) => {
+        arrived();
+        deliver();
+      };
     },
     open(request) {
       if (isCut || isTracing(request.url)) return undefined;
@@ -174,9 +182,12 @@ export function openRecorder(options: RecorderOptions): Recorder {
         aborted: () => end(),
       };
     },
-    timer: (name, delayMs) => timers.start(currentTask(), name, delayMs),
+    timer(name, delayMs) {
+      const queue = currentQueue();
+      return queue === undefined ? timers.begin(currentTask(), timerOf(name, delayMs)) : timers.poll(queue);
+    },
     store(requests) {
-      timers.polled();
+      currentQueue()?.onEffect();
       const asked = nextNumber();
       const byTask = Map.groupBy(requests.keys(), (at) => askedBy(requests[at]!) ?? currentTask());
       const end = ({ answers, ...rest }: Pick<StorePart, 'answers' | 'failure' | 'ended'>): void => {

@@ -3,7 +3,7 @@
  * executed again. Interceptors ask for it at each call; code outside of a session runs as if nothing were installed.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { UUIDS } from '../kernel/embedded-ids.ts';
+import { nodePathOf, UUIDS } from '../kernel/embedded-ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ClockKind, RecordedAnswer, RecordedFailure, TaskKey } from './parts.ts';
 import type { Random } from './random.ts';
@@ -58,12 +58,29 @@ export interface VirtualTimer {
 
 export type TimerName = 'setTimeout' | 'setInterval';
 
+/** A queue of the item store's operations, which the graph library polls. */
+export interface Queue {
+  /** Place among the queues of the run. */
+  readonly id: number;
+  /** Called when a poll had an effect: the queue sends a batch, or ends. */
+  onEffect: () => void;
+}
+
 interface Shared {
+  /** Number of the run's queues. */
+  queues: number;
   currentTask(): TaskKey;
+  /** Key of the task with this config of the library. Code within a subgraph never shows the configs around it. */
+  taskOf(config: unknown): TaskKey;
   /** Random values for `bytes` bytes that the function `api` draws in the current task. */
   random(api: string, bytes: number): Random;
   /** The time to show, in whole units of the clock. */
   reading(kind: ClockKind, real: number): number;
+  /**
+   * Counts an operation of the current task. Returns what to call when it has ended; `deliver` is then called in the
+   * operation's turn. `isReal`: one that the recording does not have ends at once, others once nothing else can happen.
+   */
+  begin(operation: string, isReal: boolean): (deliver: () => void) => void;
   /** Set when the graph's library is known: its config of the current task. */
   configOf: (() => unknown) | undefined;
 }
@@ -95,6 +112,17 @@ export const noteAsker = (operation: object, task: TaskKey | undefined): void =>
   if (task !== undefined) askers.set(operation, task);
 };
 export const askedBy = (operation: object): TaskKey | undefined => askers.get(operation);
+
+const queues = new AsyncLocalStorage<Queue>();
+
+export const currentQueue = (): Queue | undefined => queues.getStore();
+
+/** Runs the loop of a queue that polls. */
+export async function insideQueue(session: Session, poll: () => Promise<void>): Promise<void> {
+  const queue: Queue = { id: (session.queues += 1), onEffect: () => undefined };
+  await queues.run(queue, poll);
+  queue.onEffect();
+}
 
 const sessions = new AsyncLocalStorage<Session>();
 const transport = new AsyncLocalStorage<'fetch' | 'socket'>();
@@ -132,19 +160,18 @@ interface TaskConfig {
 /** Returns the keys of tasks by their configs; empty outside of tasks. */
 export function openTaskKeys(): (config: unknown) => TaskKey {
   const known = new WeakMap<object, TaskKey>();
-  /** Positions of parallel tasks by namespace: the tasks of a subgraph have that of the task around them in theirs. */
+  /** Steps and positions of tasks by namespace: the tasks of a subgraph have those of the tasks around them in theirs. */
   const positions = new Map<string, string>();
 
   function toKey({ metadata = {}, configurable = {} }: TaskConfig): TaskKey {
     const step = metadata['langgraph_step'];
     if (step === undefined) return '';
     const ns = String(metadata['langgraph_checkpoint_ns'] ?? configurable['checkpoint_ns'] ?? '');
-    const place = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
-    if (place.includes('__pregel_push')) positions.set(ns, ` ${place}`);
-    const segments = ns.split('|');
-    const path = segments.map((segment) => segment.replace(/:.*/, '')).join('|');
-    const around = segments.map((_, at) => positions.get(segments.slice(0, at + 1).join('|')) ?? '');
-    return `${String(step)} ${path || String(metadata['langgraph_node'] ?? '')}${around.join('')}`;
+    const path = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
+    const place = path.includes('__pregel_push') ? ` ${path}` : '';
+    positions.set(ns, ` ${String(step)}${place}`);
+    const around = [...ns.matchAll(/\|/g)].map(({ index }) => positions.get(ns.slice(0, index)) ?? '');
+    return `${String(step)} ${nodePathOf(ns) || String(metadata['langgraph_node'] ?? '')}${place}${around.join('')}`;
   }
 
   return (config) => {

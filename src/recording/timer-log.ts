@@ -1,6 +1,6 @@
-/** Timers of one attempt that fired, with their places in the sequence of arrivals. */
+/** Timers of one attempt that fired and operations that ended, with their places in the sequence of arrivals. */
 import type { TaskKey, TimersPart } from './parts.ts';
-import type { TimerName } from './session.ts';
+import type { Queue, TimerName } from './session.ts';
 
 /** Above it a recording is incomplete. */
 export const MAX_TIMERS = 100_000;
@@ -8,47 +8,47 @@ export const MAX_TIMERS = 100_000;
 /** Timers of one name and delay. */
 export const timerOf = (name: TimerName, delayMs: number): string => `${name} ${delayMs}`;
 
-/**
- * The graph library polls its queue of the item store by a timer that fires every millisecond, outside of tasks. Only a
- * firing that a batch follows is recorded.
- */
-export const isPoll = (task: TaskKey, name: TimerName, delayMs: number): boolean =>
-  task === '' && name === 'setTimeout' && delayMs <= 1;
+/** Polls of one queue of the item store. */
+export const pollOf = ({ id }: Pick<Queue, 'id'>): string => `poll ${id}`;
 
 export interface TimerLog {
-  /** Returns what to call whenever the timer fires. */
-  start(task: TaskKey, name: TimerName, delayMs: number): () => void;
-  /** The item store is asked for what a queue has. */
-  polled(): void;
+  /** Counts a timer or operation that begins. Returns what to call whenever it fires or ends. */
+  begin(task: TaskKey, what: string): () => void;
+  /** The library polls a queue every millisecond: only a firing that has an effect is recorded. */
+  poll(queue: Queue): () => void;
   /** Returns what fired since the last call; undefined when there is nothing. */
   take(): TimersPart['fired'] | undefined;
 }
 
 /** `onFull` is called once when too many timers have fired. */
 export function openTimerLog(nextNumber: () => number, onFull: (task: TaskKey) => void): TimerLog {
-  const started = new Map<string, number>();
+  const begun = new Map<string, number>();
   let fired: [TaskKey, string, number, number][] = [];
   let count = 0;
-  let poll: (() => void) | undefined;
+
+  function countOf(key: string): number {
+    const index = begun.get(key) ?? 0;
+    begun.set(key, index + 1);
+    return index;
+  }
+
+  function note(task: TaskKey, what: string, index: number, number: number): void {
+    if (count > MAX_TIMERS) return;
+    fired.push([task, what, index, number]);
+    if (++count > MAX_TIMERS) onFull(task);
+  }
 
   return {
-    start(task, name, delayMs) {
-      const timer = timerOf(name, delayMs);
-      if (isPoll(task, name, delayMs))
-        return () => {
-          const number = nextNumber();
-          poll = () => void fired.push([task, timer, countOf(timer), number]);
-        };
-      const index = countOf(`${task} ${timer}`);
-      return () => {
-        if (count > MAX_TIMERS) return;
-        fired.push([task, timer, index, nextNumber()]);
-        if (++count > MAX_TIMERS) onFull(task);
-      };
+    begin(task, what) {
+      const index = countOf(`${task} ${what}`);
+      return () => note(task, what, index, nextNumber());
     },
-    polled() {
-      poll?.();
-      poll = undefined;
+    poll: (queue) => () => {
+      const number = nextNumber();
+      queue.onEffect = () => {
+        queue.onEffect = () => undefined;
+        note('', pollOf(queue), countOf(pollOf(queue)), number);
+      };
     },
     take() {
       if (fired.length === 0) return undefined;
@@ -57,10 +57,4 @@ export function openTimerLog(nextNumber: () => number, onFull: (task: TaskKey) =
       return taken;
     },
   };
-
-  function countOf(key: string): number {
-    const index = started.get(key) ?? 0;
-    started.set(key, index + 1);
-    return index;
-  }
 }

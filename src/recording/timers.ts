@@ -1,6 +1,6 @@
 /**
- * Timers of recorded and re-executed runs: `setTimeout`, `setInterval`, their forms in `node:timers/promises`, and
- * `AbortSignal.timeout`. A recording notes when they fire; a re-execution fires them in that turn, without waiting.
+ * Timers of recorded and re-executed runs: `setTimeout`, `setInterval`, `setImmediate`, their forms in
+ * `node:timers/promises`, and `AbortSignal.timeout`. A recording notes when they fire; a re-execution fires them in that turn, without waiting.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { syncBuiltinESMExports } from 'node:module';
@@ -28,6 +28,7 @@ export function interceptTimers(): void {
   isInstalled = true;
   const setTimeout = intercept('setTimeout');
   const setInterval = intercept('setInterval');
+  interceptImmediates();
   interceptPromises(setTimeout, setInterval);
   const { timeout } = AbortSignal;
   AbortSignal.timeout = (ms) => {
@@ -76,6 +77,36 @@ function intercept(name: 'setTimeout' | 'setInterval'): Start {
   Object.assign(globalThis, { [name]: shown });
   Object.assign(timers, { [name]: shown });
   return shown;
+}
+
+function interceptImmediates(): void {
+  const { setImmediate: real, clearImmediate: realClear } = globalThis;
+  const cleared = new WeakSet<object>();
+  const start = (callback: Callback, ...args: unknown[]): NodeJS.Immediate => {
+    const session = clockSession();
+    if (session === undefined || typeof callback !== 'function') return real(callback, ...args);
+    const arrive = session.begin('setImmediate', true);
+    const inContext = AsyncLocalStorage.snapshot();
+    const fire = (): void => {
+      if (!cleared.has(immediate)) inContext(() => Reflect.apply(callback, immediate, args));
+    };
+    const immediate = real(() => arrive(fire));
+    return immediate;
+  };
+  const clear = (immediate: NodeJS.Immediate | undefined): void => {
+    if (immediate instanceof Object) cleared.add(immediate);
+    realClear(immediate);
+  };
+  const { setImmediate: realTurn, scheduler } = promises;
+  const turn = <T>(value?: T, options?: WaitOptions): Promise<T> =>
+    clockSession() === undefined || options?.signal !== undefined
+      ? realTurn(value as T, options)
+      : new Promise((resolve) => start(() => resolve(value as T)));
+  Object.defineProperty(start, promisify.custom, { value: turn, enumerable: true });
+  for (const owner of [globalThis, timers])
+    Object.assign(owner, { setImmediate: start, clearImmediate: clear });
+  promises.setImmediate = turn as typeof promises.setImmediate;
+  (Object.getPrototypeOf(scheduler) as typeof scheduler).yield = turn as typeof scheduler.yield;
 }
 
 interface WaitOptions {

@@ -80,18 +80,11 @@ test('every kind of code, alone and in parallel, is equal', async () => {
   const cases = Object.keys(KINDS).flatMap((kind) =>
     FORMS.map((graph): Case => ({ title: `${graph}: ${kind}`, graph, input: { kind } })),
   );
-  const ordered = cases.filter(({ title }) => !UNORDERED.includes(title));
   // Of the forms of this kind only the first one of a worker loads the module.
   const isLate = ({ title }: Case): boolean => title.endsWith('module that loads late');
-  const reports = await reexecuted([...new Set([...ordered.filter(isLate), ...drawn(ordered)])], {});
+  const reports = await reexecuted([...new Set([...cases.filter(isLate), ...drawn(cases)])], {});
   assert.deepEqual(reports.filter(({ verdict }) => verdict !== 'equal').map(shown), []);
 });
-
-/** Subgraphs read and save checkpoints while others run, in no recorded order: their clocks and failures depend on it. */
-const UNORDERED: readonly string[] = [
-  ...['items of the store', 'store between requests', 'failed request', 'thrown error'],
-  ...['request that outlives its node', 'request that is not awaited'],
-].map((kind) => `nested: ${kind}`);
 
 /** Sites of values, with the step and node that a change of them is named by. */
 const SITES: Readonly<Record<string, string>> = {

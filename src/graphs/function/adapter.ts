@@ -5,6 +5,7 @@
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Attempt } from '../attempt.ts';
+import { awaitedSaves } from '../awaited-saves.ts';
 import { LocatedFailure, toErrorEnd } from '../failure.ts';
 import type { GraphFunction } from '../graph-function.ts';
 import { toCompiledGraph } from '../graph-shapes.ts';
@@ -48,7 +49,7 @@ export async function runFunction(
     return FINISHED;
   }
   const continued = plan.kind === 'continue' ? plan : undefined;
-  const journal = openJournal(order, plan.head, continued, attempt.store, ids);
+  const journal = openJournal(order, plan.head, continued, awaitedSaves(attempt.store), ids);
   const show = async (staged: StagedCheckpoint): Promise<void> => {
     output.note(staged);
     output.values(state);

@@ -3,6 +3,7 @@ import type { Ids } from '../../kernel/ids.ts';
 import { needsEvents, subgraphReadsOf } from '../../protocol/stream-modes.ts';
 import { openSubgraphFrames, type SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Attempt } from '../attempt.ts';
+import { awaitedSaves } from '../awaited-saves.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
 import { stackOfNode } from '../function-place.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
@@ -44,7 +45,7 @@ export async function runLangGraph(
   const saver = openSaver({
     openStepEnd: ends.open,
     threadId: order.threadId,
-    store: order.durability === 'sync' ? attempt.store : saves.store,
+    store: order.durability === 'sync' ? awaitedSaves(attempt.store) : saves.store,
     decode: createDecoder(reviver),
     ids,
     runId: order.runId,

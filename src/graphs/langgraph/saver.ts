@@ -6,6 +6,7 @@
  *    late: the unhandled rejection would end the Node process.
  */
 import type { Json, JsonObject } from '../../kernel/json.ts';
+import { currentSession } from '../../recording/session.ts';
 import { encode } from '../codec.ts';
 import { LocatedFailure, shortenNote } from '../failure.ts';
 import { listInPieces } from '../history-pages.ts';
@@ -97,6 +98,7 @@ export function openSaver(options: SaverOptions): Saver {
       return (await saver.getTuple(config))?.checkpoint;
     },
     async getTuple(config) {
+      currentSession()?.taskOf(config);
       const { ns } = namespaceIn(threadId, config);
       const id = config.configurable?.checkpoint_id;
       const loaded = await store.load(ns, id === '' ? undefined : id);

@@ -72,7 +72,7 @@ export function compareTraces(options: CompareOptions): Comparison {
   }
   if (isPartial || isStopped) return end();
   if (options.withFrames) {
-    const frames = compareFrames(recorded.frames, found.frames, sides, recorded.checkpoints.some(isInner));
+    const frames = compareFrames(recorded.frames, found.frames, sides);
     counts.frames = recorded.frames.length;
     if (frames !== undefined) return end({ ...frames.difference, ...placeOfFrame(frames, actual) });
   }
@@ -92,8 +92,6 @@ function placeOfFrame(
     ...(node !== undefined ? { node } : only !== undefined && others.length === 0 && { node: only }),
   };
 }
-
-const isInner = ({ ns }: RunCheckpoint): boolean => ns !== '';
 
 /** Place of a checkpoint in its run. */
 const placeOf = ({ ns, metadata: { source = null, step = null } }: RunCheckpoint): Json => ({

@@ -1,12 +1,9 @@
-/**
- * Compares the output streams of two executions, mode by mode and in order. Where subgraphs ran, each mode may be in another
- * order: which of parallel subgraphs ends first depends on the reads and saves of their checkpoints, which have no order.
- */
+/** Compares the output streams of two executions, mode by mode and in order. */
 import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import { isObject, type Json } from '../../kernel/json.ts';
 import { parseStored, type RunTrace } from '../trace.ts';
 import type { Difference } from './difference.ts';
-import { agree, compareValues, normalFormOf, type Side, type Sides } from './values.ts';
+import { agree, compareValues, type Sides } from './values.ts';
 
 type Frames = RunTrace['frames'];
 
@@ -26,12 +23,7 @@ export interface FrameDifference {
 /** Frames of the server: the first of every attempt, and the last of a run that failed. */
 const OF_SERVER: ReadonlySet<string> = new Set(['metadata', 'error']);
 
-export function compareFrames(
-  recorded: Frames,
-  found: Frames,
-  sides: Sides,
-  hasSubgraphs: boolean,
-): FrameDifference | undefined {
+export function compareFrames(recorded: Frames, found: Frames, sides: Sides): FrameDifference | undefined {
   const [expected, actual] = [group(recorded), group(found)];
   let first: FrameDifference | undefined;
   for (const mode of new Set([...expected.keys(), ...actual.keys()])) {
@@ -40,7 +32,7 @@ export function compareFrames(
       (_, index) =>
         a[index] === undefined || b[index] === undefined || !agree(a[index].value, b[index].value, sides),
     );
-    if (at < 0 || (hasSubgraphs && agreeAsSets(a, b, sides))) continue;
+    if (at < 0) continue;
     const [one, other] = [a[at], b[at]];
     const difference = compareValues(one?.value, other?.value, sides)!;
     const { index } = (other ?? one)!;
@@ -56,32 +48,18 @@ export function compareFrames(
   return first;
 }
 
-function agreeAsSets(a: readonly Placed[], b: readonly Placed[], sides: Sides): boolean {
-  const formsOf = (frames: readonly Placed[], side: Side): string =>
-    JSON.stringify(frames.map(({ value }) => normalFormOf(value, side).text).sort());
-  return formsOf(a, sides.recorded) === formsOf(b, sides.found);
-}
-
 /** Frames by mode and path of nodes. */
 function group(frames: Frames): Map<string, Placed[]> {
   const groups = new Map<string, Placed[]>();
   for (const [index, { event, data }] of frames.entries()) {
     if (OF_SERVER.has(event)) continue;
     const mode = nodePathOf(event);
-    const stored = parseStored(data);
-    const placed = { value: mode.startsWith('debug') ? withoutTimestamp(stored) : stored, index };
+    const placed = { value: parseStored(data), index };
     const known = groups.get(mode);
     if (known === undefined) groups.set(mode, [placed]);
     else known.push(placed);
   }
   return groups;
-}
-
-/** The library reads this time outside of tasks; the order in which parallel subgraphs read it is not recorded. */
-function withoutTimestamp(frame: Json): Json {
-  if (!isObject(frame)) return frame;
-  const { timestamp: _, ...rest } = frame;
-  return rest;
 }
 
 /** Step and node as far as the frame names them. */

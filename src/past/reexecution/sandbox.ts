@@ -16,7 +16,7 @@ import type { Player } from '../../recording/player.ts';
 import { interceptRandomness } from '../../recording/randomness.ts';
 import { setProcessSession } from '../../recording/session.ts';
 import { interceptTimers } from '../../recording/timers.ts';
-import { countWork } from '../../recording/open-work.ts';
+import { interceptWork } from '../../recording/open-work.ts';
 
 /** Takes the errors of a run that nothing catches. */
 export interface Faults {
@@ -56,7 +56,7 @@ export function openSandbox(
   interceptRandomness();
   interceptClock();
   interceptTimers();
-  countWork();
+  interceptWork();
   interceptFetch();
   interceptNodeHttp();
   watchOutside();

@@ -143,7 +143,7 @@ test('a missing and a further step are differences, unless the execution ended e
   assert.equal(compare(short, long, { isStopped: true }).divergence, undefined);
 });
 
-test('frames are compared in order, in any order where subgraphs ran; ends by kind and message', () => {
+test('frames are compared in order, ends by kind and message', () => {
   // given
   const chunk = (node: string, text: string) => ({
     event: 'messages',
@@ -153,12 +153,9 @@ test('frames are compared in order, in any order where subgraphs ran; ends by ki
   const recorded = of(chunk('a', '1'), chunk('b', '1'), chunk('a', '2'));
   // when
   const swapped = of(chunk('b', '1'), chunk('a', '1'), chunk('a', '2'));
-  const inner = { ...trace('a', [{ channels: {} }]).checkpoints[0]!, ns: 'sub:1' };
-  const within = (each: RunTrace): RunTrace => ({ ...each, checkpoints: [inner] });
   // then
   assert.equal(compare(recorded, recorded).divergence, undefined);
   assert.equal(compare(recorded, swapped).divergence?.what, 'frame');
-  assert.equal(compare(within(recorded), within(swapped)).divergence, undefined);
   assert.equal(compare(recorded, of(chunk('a', '1'), chunk('b', '1'))).divergence?.node, 'a');
   const failed: RunTrace = { ...recorded, outcome: { kind: 'error', error: 'Error', message: 'no' } };
   assert.equal(compare(failed, recorded).divergence?.what, 'end');

@@ -5,8 +5,9 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
+import { breathe } from '../../../src/kernel/breathe.ts';
 import { interceptDispatchers, interceptFetch } from '../../../src/recording/dispatchers.ts';
-import { countWork } from '../../../src/recording/open-work.ts';
+import { interceptWork } from '../../../src/recording/open-work.ts';
 import { interceptRandomness } from '../../../src/recording/randomness.ts';
 import { insideSession } from '../../../src/recording/session.ts';
 import { interceptTimers } from '../../../src/recording/timers.ts';
@@ -47,8 +48,6 @@ interface World {
   readonly onBegin: (leaf: Leaf) => void;
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 async function execute(what: Program, world: World): Promise<unknown> {
   if ('of' in what) {
     if (what.does === 'parallel') return Promise.all(what.of.map((each) => execute(each, world)));
@@ -82,7 +81,7 @@ async function recorded(what: Program, url: string) {
   const frames: number[] = [];
   const put = async (request: object): Promise<null> => {
     const batch = recorder.store([request]);
-    await turn();
+    await breathe();
     batch.answered([null]);
     return null;
   };
@@ -90,7 +89,7 @@ async function recorded(what: Program, url: string) {
   const result = await insideSession(recorder, () => execute(what, world));
   const outcome = { seen: JSON.stringify([result, frames]), begun: [...begun] };
   // What has begun is asked for before a run has saved its end.
-  await turn();
+  await breathe();
   recorder.end();
   return { ...outcome, parts: [...parts] };
 }
@@ -121,7 +120,7 @@ async function isEqual(
       waiting,
     ]);
     const found = JSON.stringify([result, frames]);
-    await turn();
+    await breathe();
     const { exchanges, writes } = await player.unused();
     return found === seen && differences.length + exchanges.length + writes.length === 0;
   } finally {
@@ -134,7 +133,7 @@ test('generated programs are equal unchanged, and a change of what they do is a 
   interceptRandomness();
   interceptFetch();
   interceptDispatchers();
-  countWork();
+  interceptWork();
   const server = http.createServer((_, reply) => {
     setTimeout(() => reply.end(randomUUID()), Math.random() * 4);
   });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
 import { interceptDispatchers, interceptFetch } from '../../../src/recording/dispatchers.ts';
 import { interceptNodeHttp } from '../../../src/recording/node-http.ts';
-import type { ExchangePart } from '../../../src/recording/parts.ts';
+import { FORMAT, type ExchangePart } from '../../../src/recording/parts.ts';
 import { unpackPart } from '../../../src/recording/unpack.ts';
 import { NoAnswer } from '../../../src/recording/player.ts';
 import { NO_MASKS } from '../../../src/recording/masks.ts';
@@ -257,9 +257,9 @@ test('a task is named by step, nodes and position among parallel ones, never by 
   const pushed = { ...metadata, langgraph_path: ['__pregel_push', 2, false] };
   assert.equal(taskKeyOf({ metadata: pushed }), '3 a|b ["__pregel_push",2,false]');
   assert.equal(taskKeyOf(undefined), '');
-  // Tasks of parallel subgraphs have the position of the task around them.
+  // Tasks of subgraphs have step and position of the task around them.
   const inner = { ...metadata, langgraph_step: 1, langgraph_checkpoint_ns: `a:${id}|b:${id}|c:${id}` };
-  assert.equal(taskKeyOf({ metadata: inner }), '1 a|b|c ["__pregel_push",2,false]');
+  assert.equal(taskKeyOf({ metadata: inner }), '1 a|b|c 3 ["__pregel_push",2,false]');
 });
 
 test('a part of another format is refused with both numbers', () => {
@@ -267,7 +267,7 @@ test('a part of another format is refused with both numbers', () => {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
   const bytes = zstdCompressSync(Buffer.concat([length, head]));
-  assert.throws(() => unpackPart(bytes), { message: 'the recording has format 1, expected 5' });
+  assert.throws(() => unpackPart(bytes), { message: `the recording has format 1, expected ${FORMAT}` });
 });
 
 test.run();
