@@ -184,7 +184,7 @@ export function openInProcessGraphs({
       const session = recorded?.session ?? currentSession();
       const time = session === undefined ? clock : timeOf(session, clock);
       const named = session === undefined ? ids : idsOf(session, time, ids);
-      return runAttempt(recorded?.link ?? link, signal, time, closing.signal, (attempt) => {
+      const ended = runAttempt(recorded?.link ?? link, signal, time, closing.signal, (attempt) => {
         const execute = () =>
           run(order, attempt, named).catch((failure: unknown) => {
             const source = entries.get(order.graphId)?.graph.source;
@@ -196,6 +196,7 @@ export function openInProcessGraphs({
         onWork?.(work);
         return work;
       });
+      return recorded === undefined ? ended : ended.finally(recorded.end);
     },
     state: (order, checkpoints) =>
       ask('threads.read', order, checkpoints, {

@@ -33,6 +33,8 @@ export interface RecordedRun {
   readonly link: RunLink;
   /** Runs `work`, and everything asynchronous that it starts, under the recorder. */
   inside<T>(work: () => Promise<T>): Promise<T>;
+  /** Call it when the attempt has ended, though its code may go on: what it still waits for is recorded as open. */
+  end(): void;
 }
 
 export interface RecordedRunOptions {
@@ -100,12 +102,9 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     inside: (work) =>
       insideSession(recorder, async () => {
         interceptDispatchers();
-        try {
-          return await work();
-        } finally {
-          recorder.end();
-        }
+        return work();
       }),
+    end: recorder.end,
   };
 }
 

@@ -40,8 +40,8 @@ export interface ArrivalOptions {
 }
 
 /** Later attempts come after earlier ones, whose arrivals are numbered from 1 too. */
-export const numberedFrom = (attempt: number, number: number | undefined): number[] =>
-  number === undefined ? [] : [attempt * 2 ** 40 + number];
+export const numberedFrom = (attempt: number, number: number | null | undefined): number[] =>
+  number === undefined || number === null ? [] : [attempt * 2 ** 40 + number];
 
 const TICK_MS = 10;
 /** Code that waits for nothing recorded might wait for work that cannot be seen. */

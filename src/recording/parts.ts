@@ -126,8 +126,8 @@ export interface StorePart {
 export interface TimersPart {
   readonly kind: 'timers';
   readonly attempt: number;
-  /** Those of a kind are counted by task, in the order in which they were started. */
-  readonly fired: readonly (readonly [task: TaskKey, timer: string, index: number, arrival: number])[];
+  /** Those of a kind are counted by task, in the order in which they were started. Null: not ended with the attempt. */
+  readonly fired: readonly (readonly [task: TaskKey, timer: string, index: number, arrival: number | null])[];
 }
 
 /** Graph code used something that is not recorded, such as a socket of its own, a child process or a file. */

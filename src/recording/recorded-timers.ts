@@ -10,8 +10,8 @@ export interface FiredTimer {
   readonly timer: string;
   /** Place among the equal timers of the task. */
   readonly index: number;
-  /** Number of the arrival. */
-  readonly arrival: number;
+  /** Number of the arrival; null when the attempt ended before. */
+  readonly arrival: number | null;
 }
 
 export interface RecordedTimers {
@@ -27,10 +27,11 @@ export function openRecordedTimers(
   isWhole: boolean,
 ): RecordedTimers {
   const kindOf = (timer: string): string => (isWhole ? timer : timer.split(' ')[0]!);
-  const numbers = new Map<string, number[]>();
+  const numbers = new Map<string, (number | null)[]>();
   for (const { attempt, task, timer, index, arrival } of fired) {
     const key = `${task} ${kindOf(timer)} ${index}`;
-    numbers.set(key, [...(numbers.get(key) ?? []), ...numberedFrom(attempt, arrival)]);
+    const [number = null] = numberedFrom(attempt, arrival);
+    numbers.set(key, [...(numbers.get(key) ?? []), number]);
   }
   const started = new Map<string, number>();
   const live = new Set<VirtualTimer>();
@@ -58,7 +59,7 @@ export function openRecordedTimers(
   }
 
   /** Numbers of the arrivals of the next timer or operation of this kind. */
-  function numbersOf(task: TaskKey, kind: string): number[] {
+  function numbersOf(task: TaskKey, kind: string): (number | null)[] {
     const key = `${task} ${kind}`;
     const index = started.get(key) ?? 0;
     started.set(key, index + 1);
@@ -92,8 +93,8 @@ export function openRecordedTimers(
       const due =
         queue === undefined ? numbersOf(task, kindOf(timerOf(name, delayMs))) : numbersOf('', pollOf(queue));
       const next = (isFirst = false): void => {
-        const number = due.shift();
-        if (number === undefined) {
+        const number = due.shift() ?? null;
+        if (number === null) {
           if (isFirst || timer.repeats) spare(timer, delayMs, queue !== undefined);
           return;
         }
@@ -109,8 +110,8 @@ export function openRecordedTimers(
     begin(task, operation, isReal) {
       const [number] = numbersOf(task, operation);
       return (deliver) => {
-        if (number !== undefined) arrivals.expect(number, deliver);
-        else if (isReal) deliver();
+        if (typeof number === 'number') arrivals.expect(number, deliver);
+        else if (isReal && number === undefined) deliver();
         else arrivals.spare({ delayMs: 0, isPoll: false, isLive: () => true, fire: deliver });
       };
     },

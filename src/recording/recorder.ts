@@ -48,6 +48,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
   /** Uncompressed bytes of exchanges that have not ended. */
   let pending = 0;
   let isCut = false;
+  let isOver = false;
   const open = new Set<() => void>();
   const own = new Set<string>();
   const named = new Set<string>();
@@ -73,7 +74,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
   }
 
   function add(part: RecordingPart): void {
-    if (isCut) return;
+    if (isCut || isOver) return;
     const packed = packPart(part);
     if (bytes + packed.length > maxBytes) return cut();
     bytes += packed.length;
@@ -112,8 +113,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
       readings.add(currentTask(), kind, real);
       return real;
     },
-    begin(operation) {
-      const arrived = timers.begin(currentTask(), operation);
+    begin(operation, isReal) {
+      const arrived = timers.begin(currentTask(), operation, isReal);
       return (deliver) => {
         arrived();
         deliver();
@@ -218,9 +219,11 @@ export function openRecorder(options: RecorderOptions): Recorder {
     },
     end() {
       for (const unfinished of open) unfinished();
+      timers.end();
       addReadings();
       const hashes = askedByOthers(own);
       if (hashes.length > 0) add({ kind: 'asked', attempt, hashes });
+      isOver = true;
     },
   };
   return recorder;

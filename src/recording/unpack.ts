@@ -65,7 +65,7 @@ const PARTS: Readonly<Record<RecordingPart['kind'], z.ZodType>> = {
     },
     ...{ failure: failure.optional(), ended: z.int().optional() },
   }),
-  timers: z.looseObject({ fired: z.array(z.tuple([text, text, z.int(), z.int()])) }),
+  timers: z.looseObject({ fired: z.array(z.tuple([text, text, z.int(), z.int().nullable()])) }),
   unrecorded: z.looseObject({ task: text, what: text }),
   clock: z.looseObject({ lists: z.array(z.tuple([text, text, z.array(z.number())])) }),
   asked: z.looseObject({ hashes: z.array(text) }),
