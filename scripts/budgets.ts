@@ -22,9 +22,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1718,
   'src/observe': 418,
-  'src/past': 4650,
+  'src/past': 4666,
   'src/protocol': 1504,
-  'src/recording': 3947,
+  'src/recording': 3977,
   'src/store/port': 1345,
   'src/store/sql': 2885,
   'src/store/sqlite': 5759,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2246,
   'src/ws': 620,
   scripts: 2078,
-  test: 72350,
+  test: 72446,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -7,12 +7,17 @@ import { parseStored } from './trace.ts';
 const PULLED = '~__pregel_pull, ';
 /** Task path of a call (`Send`) from the previous step, with its index among all calls. */
 const PUSHED = /^~__pregel_push, (\d+)(?:,|$)/;
+/** Task path of a call within a function. */
+const CALLED = /^~__pregel_push, ~__pregel_pull, ([^,]+)/;
 /** Channel of the calls that a task asked for. */
 export const SENDS = '__pregel_tasks';
 
 /** Returns the node of a task; undefined when a call is unknown. `called`: nodes that the previous step called. */
 export const nodeOfPath = (path: string, called: readonly string[]): string | undefined =>
   path.startsWith(PULLED) ? path.slice(PULLED.length) : called[Number(PUSHED.exec(path)?.[1])];
+
+/** Returns the function that called a task; empty for other tasks. */
+export const callerOf = (path: string): string => CALLED.exec(path)?.[1] ?? '';
 
 /** Returns the name of the node that a stored `Send` calls. */
 export function nodeOfSend(send: Json): string {

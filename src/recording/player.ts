@@ -78,6 +78,8 @@ export interface Player extends ReplaySession {
   stored(requests: readonly object[]): Promise<Json[]>;
   /** What was recorded within tasks and not asked for: exchanges, and writes to the item store. */
   unused(): Promise<{ readonly exchanges: readonly ExchangePart[]; readonly writes: readonly UnusedWrite[] }>;
+  /** Node of a task of the run, by the task's id; known of tasks that asked for anything. */
+  nodeOf(taskId: string): string | undefined;
   /** Executes the run. */
   execute<T>(work: () => Promise<T>): Promise<T>;
   /** Ends the session: nothing is delivered any more. */
@@ -104,7 +106,7 @@ export function openPlayer(options: PlayerOptions): Player {
       fired.map(([task, timer, index, arrival]) => ({ attempt, task, timer, index, arrival })),
     ),
   );
-  const keyOf = openTaskKeys();
+  const { keyOf, nodeOf } = openTaskKeys();
   const currentTask = (): TaskKey => keyOf(player.configOf?.());
   const drawingTask = (): TaskKey => loadingModule() ?? (isLoading ? LOADING : currentTask());
   const agrees = openAgreement(start?.secrets.standIns ?? []);
@@ -157,6 +159,7 @@ export function openPlayer(options: PlayerOptions): Player {
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0], agrees, live: options.live },
     currentTask,
     taskOf: keyOf,
+    nodeOf,
     recognise(pairs) {
       masks = openMasks(pairs);
     },

@@ -52,7 +52,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
   const open = new Set<() => void>();
   const own = new Set<string>();
   const named = new Set<string>();
-  const keyOf = openTaskKeys();
+  const { keyOf } = openTaskKeys();
   const randomFor = openRandoms(options.seed);
   const readings = openReadingLog((task) =>
     add({ kind: 'unrecorded', attempt, task, what: `the clock after ${MAX_READINGS} readings` }),

@@ -157,11 +157,18 @@ interface TaskConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the keys of tasks by their configs; empty outside of tasks. */
-export function openTaskKeys(): (config: unknown) => TaskKey {
+export interface TaskKeys {
+  /** Key of the task with this config of the library; empty outside of tasks. */
+  keyOf(config: unknown): TaskKey;
+  /** Node of a task whose key was asked for, by the task's id. */
+  nodeOf(taskId: string): string | undefined;
+}
+
+export function openTaskKeys(): TaskKeys {
   const known = new WeakMap<object, TaskKey>();
   /** Steps and positions of tasks by namespace: the tasks of a subgraph have those of the tasks around them in theirs. */
   const positions = new Map<string, string>();
+  const nodes = new Map<string, string>();
 
   function toKey({ metadata = {}, configurable = {} }: TaskConfig): TaskKey {
     const step = metadata['langgraph_step'];
@@ -170,14 +177,19 @@ export function openTaskKeys(): (config: unknown) => TaskKey {
     const path = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
     const place = path.includes('__pregel_push') ? ` ${path}` : '';
     positions.set(ns, ` ${String(step)}${place}`);
+    const [node, taskId] = ns.slice(ns.lastIndexOf('|') + 1).split(':');
+    if (taskId !== undefined) nodes.set(taskId, node!);
     const around = [...ns.matchAll(/\|/g)].map(({ index }) => positions.get(ns.slice(0, index)) ?? '');
     return `${String(step)} ${nodePathOf(ns) || String(metadata['langgraph_node'] ?? '')}${place}${around.join('')}`;
   }
 
-  return (config) => {
-    if (typeof config !== 'object' || config === null) return '';
-    let key = known.get(config);
-    if (key === undefined) known.set(config, (key = toKey(config)));
-    return key;
+  return {
+    keyOf(config) {
+      if (typeof config !== 'object' || config === null) return '';
+      let key = known.get(config);
+      if (key === undefined) known.set(config, (key = toKey(config)));
+      return key;
+    },
+    nodeOf: (taskId) => nodes.get(taskId),
   };
 }

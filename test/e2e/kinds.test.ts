@@ -1,80 +1,27 @@
 /** Code that did not change executes again with no difference, in whatever order its answers came; a change is named (R3). */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Planted } from '../fixtures/kinds/changes.ts';
 import { KINDS } from '../fixtures/kinds/kinds.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { CHANGES } from '../support/value-changes.ts';
-import { withAnswersServer } from './answers-server.ts';
-import { withPrograms } from './programs.ts';
+import { reexecuted, shown, type Case } from './kinds-of-code.ts';
 
 const test = suite('kinds of code and of changes');
 
 const CONFIG = fileURLToPath(new URL('../fixtures/kinds', import.meta.url));
-const MODES = ['values', 'updates', 'messages-tuple', 'tasks', 'custom', 'debug'];
 const FORMS = ['single', 'fan', 'nested', 'functional', 'plain'];
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 console.log(`SEED=${SEED}`);
 /** Percentage of all cases that is drawn; `npm run test:long` takes more. */
 const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 3);
 
-interface Case {
-  readonly title: string;
-  readonly graph: string;
-  readonly input: object;
-}
-interface Report {
-  readonly title: string;
-  readonly verdict: string;
-  readonly comparison?: { readonly divergence?: Readonly<Record<string, unknown>> };
-  readonly request?: { readonly task: string };
-  readonly reasons: readonly string[];
-}
-
 const drawn = <T>(cases: readonly T[]): T[] => {
   const random = createRandom(SEED);
   return random.shuffle(cases).slice(0, Math.ceil((cases.length * SHARE_PERCENT) / 100));
 };
-
-/** Runs every case on a thread of its own, three at a time, and executes all of them again; `env` is that of the re-execution. */
-const reexecuted = (cases: readonly Case[], env: Record<string, string>): Promise<Report[]> =>
-  withAnswersServer(SEED, (url) =>
-    withPrograms(async (programs) => {
-      const given = { MODEL_URL: url };
-      const data = join(programs.dir, 'data');
-      const server = await programs.serve({ args: ['--config', CONFIG], env: given });
-      const titles = new Map<string, string>();
-      const due = [...cases];
-      const lane = async (): Promise<void> => {
-        for (let next = due.shift(); next !== undefined; next = due.shift()) {
-          const { thread_id: thread } = (await server.ask('POST', '/threads', {})).json;
-          titles.set(thread, next.title);
-          const asked = { assistant_id: next.graph, input: next.input, stream_mode: MODES };
-          const path = `/threads/${thread}/runs`;
-          const { run_id: run } = (await server.ask('POST', path, { ...asked, stream_subgraphs: true })).json;
-          await server.ask('GET', `${path}/${run}/join`);
-        }
-      };
-      await Promise.all([lane(), lane(), lane()]);
-      await server.end('SIGTERM');
-      const { output } = await programs.run({
-        args: ['replay', '--execute', '--all', '--json', '--config', CONFIG, '--data', data],
-        env: { ...given, ...env },
-      });
-      const lines = output.split('\n').filter((line) => line.startsWith('{"threadId"'));
-      assert.equal(lines.length, cases.length, output.slice(-2_000));
-      return lines.map((line) => {
-        const { threadId, ...report } = JSON.parse(line);
-        return { ...report, title: titles.get(threadId) };
-      });
-    }),
-  );
-
-const shown = ({ title, verdict, comparison, request, reasons }: Report): string =>
-  `${title}: ${verdict} ${JSON.stringify([comparison?.divergence, request, reasons]).slice(0, 500)}`;
 
 test('every kind of code, alone and in parallel, is equal', async () => {
   const cases = Object.keys(KINDS).flatMap((kind) =>
@@ -82,7 +29,11 @@ test('every kind of code, alone and in parallel, is equal', async () => {
   );
   // Of the forms of this kind only the first one of a worker loads the module.
   const isLate = ({ title }: Case): boolean => title.endsWith('module that loads late');
-  const reports = await reexecuted([...new Set([...cases.filter(isLate), ...drawn(cases)])], {});
+  const reports = await reexecuted(
+    [...new Set([...cases.filter(isLate), ...drawn(cases)])],
+    {},
+    { config: CONFIG, seed: SEED },
+  );
   assert.deepEqual(reports.filter(({ verdict }) => verdict !== 'equal').map(shown), []);
 });
 
@@ -115,7 +66,7 @@ test('every planted change is named by its step and node', async () => {
     input: { planted },
   }));
   // when
-  const reports = await reexecuted(cases, { PLANTED: 'yes' });
+  const reports = await reexecuted(cases, { PLANTED: 'yes' }, { config: CONFIG, seed: SEED });
   // then
   const wrong = reports.filter(({ title, verdict, comparison, request }) => {
     const { site } = JSON.parse(title) as Planted;

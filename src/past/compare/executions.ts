@@ -9,7 +9,7 @@ import type { Difference } from './difference.ts';
 import { compareFrames, type FrameDifference } from './frames.ts';
 import { nodesOfStep, stepOf, toTraceSteps, type TraceStep } from './trace-steps.ts';
 import { compareValues, openIdMap, type IdMap, type Sides } from './values.ts';
-import { compareWrites } from './writes.ts';
+import { compareWrites, type WriteTolerance } from './writes.ts';
 
 export interface Comparison {
   readonly divergence: Difference | undefined;
@@ -31,6 +31,7 @@ export interface CompareOptions {
   readonly replaced: ReadonlySet<string>;
   /** False when other frames lead to the same states: those of attempts that broke off, of stubs, of a later start. */
   readonly withFrames: boolean;
+  readonly nodeOf: WriteTolerance['nodeOf'];
 }
 
 export function compareTraces(options: CompareOptions): Comparison {
@@ -49,7 +50,7 @@ export function compareTraces(options: CompareOptions): Comparison {
     const isLast = index >= Math.min(expected.length, actual.length) - 1;
     const writes = compareWrites(a?.writes ?? [], b?.writes ?? [], sides, ids, {
       mayLack: isLast && (isPartial || isStopped),
-      called: step.called,
+      ...{ called: step.called, nodeOf: options.nodeOf },
       mayAdd: (isLast && isStopped) || a?.on.some((key) => options.replaced.has(key)) === true,
     });
     if (writes !== undefined) return end({ what: 'write', step: stepOf(step), ...writes });
@@ -74,7 +75,8 @@ export function compareTraces(options: CompareOptions): Comparison {
   if (options.withFrames) {
     const frames = compareFrames(recorded.frames, found.frames, sides);
     counts.frames = recorded.frames.length;
-    if (frames !== undefined) return end({ ...frames.difference, ...placeOfFrame(frames, actual) });
+    if (frames !== undefined)
+      return end({ ...frames.difference, ...placeOfFrame(frames, actual, options.nodeOf) });
   }
   return end(compareEnds(recorded, found, sides));
 }
@@ -83,9 +85,10 @@ export function compareTraces(options: CompareOptions): Comparison {
 function placeOfFrame(
   { difference: { what, step, node }, index }: FrameDifference,
   steps: readonly TraceStep[],
+  nodeOf: WriteTolerance['nodeOf'],
 ): Pick<Difference, 'what' | 'step' | 'node'> {
   const behind = steps.find(({ path, checkpoint }) => path === '' && (checkpoint?.framesBefore ?? 0) > index);
-  const [only, ...others] = behind === undefined ? [] : nodesOfStep(behind);
+  const [only, ...others] = behind === undefined ? [] : nodesOfStep(behind, nodeOf);
   return {
     what,
     ...(step !== undefined ? { step } : behind && { step: stepOf(behind) }),

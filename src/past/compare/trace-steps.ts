@@ -9,6 +9,8 @@ export interface TraceStep {
   /** Node path of the graph. */
   readonly path: string;
   readonly checkpoint: RunCheckpoint | undefined;
+  /** The graph's checkpoint before. */
+  readonly previous?: RunCheckpoint | undefined;
   readonly writes: readonly RunWrite[];
   /** Keys of the checkpoints that the writes are on. */
   readonly on: readonly string[];
@@ -32,7 +34,7 @@ export function toTraceSteps({ checkpoints, writes }: RunTrace, side: Side): Tra
     const previous = last.get(ns);
     const key = previous && keyOf(previous);
     steps.push({
-      ...{ path: nodePathOf(ns), checkpoint, called: calledBy(previous) },
+      ...{ path: nodePathOf(ns), checkpoint, previous, called: calledBy(previous) },
       ...{ on: key === undefined ? [] : [key], writes: byCheckpoint.get(key ?? '') ?? [] },
     });
   };
@@ -46,8 +48,13 @@ export function toTraceSteps({ checkpoints, writes }: RunTrace, side: Side): Tra
 }
 
 /** Nodes of the tasks that wrote before the step's checkpoint. */
-export const nodesOfStep = ({ writes, called }: TraceStep): string[] => [
-  ...new Set(writes.flatMap(({ taskPath = '' }) => nodeOfPath(taskPath, called) ?? [])),
+export const nodesOfStep = (
+  { writes, called }: TraceStep,
+  nodeOf: (taskId: string) => string | undefined,
+): string[] => [
+  ...new Set(
+    writes.flatMap(({ taskPath = '', taskId }) => nodeOfPath(taskPath, called) ?? nodeOf(taskId) ?? []),
+  ),
 ];
 
 function calledBy(checkpoint: RunCheckpoint | undefined): string[] {
@@ -91,7 +98,10 @@ function formOfStep({ checkpoint, writes }: TraceStep, side: Side): string {
 
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-export function stepOf({ checkpoint }: Pick<TraceStep, 'checkpoint'>): number {
-  const given = checkpoint?.metadata['step'];
-  return typeof given === 'number' ? given : Number.MAX_SAFE_INTEGER;
+/** A step that was not finished has no checkpoint. */
+export function stepOf({ checkpoint, previous }: Pick<TraceStep, 'checkpoint' | 'previous'>): number {
+  const stepIn = (each: RunCheckpoint | undefined): unknown => each?.metadata['step'];
+  const [given, before] = [stepIn(checkpoint), stepIn(previous)];
+  if (typeof given === 'number') return given;
+  return typeof before === 'number' ? before + 1 : Number.MAX_SAFE_INTEGER;
 }

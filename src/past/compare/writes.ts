@@ -1,6 +1,6 @@
 /** Compares the writes of one step as a set: parallel tasks write in any order. */
 import { nodePathOf } from '../../kernel/embedded-ids.ts';
-import { nodeOfPath } from '../step-nodes.ts';
+import { callerOf, nodeOfPath } from '../step-nodes.ts';
 import { parseStored, type RunWrite } from '../trace.ts';
 import type { Difference } from './difference.ts';
 import {
@@ -20,6 +20,8 @@ export interface WriteTolerance {
   readonly mayAdd: boolean;
   /** Nodes that the step before called, in order. */
   readonly called: readonly string[];
+  /** Names the node of a task whose path does not: of a call in a function, and before library 0.3. */
+  readonly nodeOf: (taskId: string) => string | undefined;
 }
 
 /** Compares two sets of writes. Undefined when they agree. */
@@ -28,8 +30,12 @@ export function compareWrites(
   found: readonly RunWrite[],
   sides: Sides,
   ids: IdMap,
-  { mayLack, mayAdd, called }: WriteTolerance,
+  { mayLack, mayAdd, called, nodeOf }: WriteTolerance,
 ): Omit<Difference, 'what' | 'step'> | undefined {
+  const placeOf = ({ node, isNamed, write: { channel, taskId, taskPath = '' } }: WriteForm) => {
+    const last = isNamed ? '' : (nodeOf(taskId) ?? callerOf(taskPath));
+    return { node: [node, last].filter((part) => part !== '').join('|'), channel };
+  };
   const all = found.map((write) => toWriteForm(write, called, sides.found));
   const left = [...all];
   const unmatched: WriteForm[] = [];
@@ -66,25 +72,22 @@ interface WriteForm {
   readonly write: RunWrite;
   /** Path of nodes. */
   readonly node: string;
+  /** The path ends with the node of the task. */
+  readonly isNamed: boolean;
   readonly form: NormalForm;
   /** Node, channel and index. */
   readonly place: string;
 }
 
 function toWriteForm(write: RunWrite, called: readonly string[], side: Side): WriteForm {
-  const node = [nodePathOf(write.ns), nodeOfPath(write.taskPath ?? '', called) ?? '']
-    .filter((part) => part !== '')
-    .join('|');
+  const named = nodeOfPath(write.taskPath ?? '', called);
+  const node = [nodePathOf(write.ns), named ?? ''].filter((part) => part !== '').join('|');
   const place = [node, write.channel, write.idx];
   return {
     write,
     node,
+    isNamed: named !== undefined,
     place: JSON.stringify(place),
     form: normalFormOf([...place, parseStored(write.data)], side),
   };
 }
-
-const placeOf = ({ node, write: { channel } }: WriteForm): { node: string; channel: string } => ({
-  node,
-  channel,
-});

@@ -161,7 +161,7 @@ export async function reexecute(
         found: sideOf(found, { from: run.createdAt, until: realNow(), isLoose }),
         agrees: player.agrees,
       },
-      withFrames: isWhole,
+      ...{ withFrames: isWhole, nodeOf: player.nodeOf },
     });
     // A run that was stopped, or ended by an error that nothing handles, may ask for what its recording no longer has.
     const isExcused = (isStopped || thrown !== undefined) && (request ?? store)?.recorded === undefined;

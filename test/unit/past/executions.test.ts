@@ -13,7 +13,10 @@ const A = '5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01';
 const B = '0a8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a02';
 const C = '1c8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a03';
 
-const OPTIONS = { isPartial: false, isStopped: false, replaced: new Set<string>(), withFrames: true };
+const OPTIONS = {
+  ...{ isPartial: false, isStopped: false, replaced: new Set<string>(), withFrames: true },
+  nodeOf: () => undefined,
+};
 
 interface Step {
   readonly channels: Record<string, unknown>;

@@ -250,13 +250,14 @@ test('what was recorded and is not asked for again is named, ended or not', asyn
 });
 
 test('a task is named by step, nodes and position among parallel ones, never by an id', () => {
-  const taskKeyOf = openTaskKeys();
+  const { keyOf: taskKeyOf, nodeOf } = openTaskKeys();
   const id = '5b8a2f8e-7a0f-4a5b-9d0d-2c7f1f4f6a01';
   const metadata = { langgraph_step: 3, langgraph_node: 'b', langgraph_checkpoint_ns: `a:${id}|b:${id}` };
   assert.equal(taskKeyOf({ metadata }), '3 a|b');
   const pushed = { ...metadata, langgraph_path: ['__pregel_push', 2, false] };
   assert.equal(taskKeyOf({ metadata: pushed }), '3 a|b ["__pregel_push",2,false]');
   assert.equal(taskKeyOf(undefined), '');
+  assert.equal(nodeOf(id), 'b');
   // Tasks of subgraphs have step and position of the task around them.
   const inner = { ...metadata, langgraph_step: 1, langgraph_checkpoint_ns: `a:${id}|b:${id}|c:${id}` };
   assert.equal(taskKeyOf({ metadata: inner }), '1 a|b|c 3 ["__pregel_push",2,false]');
