@@ -156,9 +156,14 @@ function recordReads(link: RunLink, recorder: Recorder, attempt: number): RunLin
   };
 }
 
-/** Versions of this program, Node and the libraries that the project of `file` uses. */
-const versionsFor = (file: string): StartPart['versions'] => ({
-  [PRODUCT]: VERSION,
-  node: process.versions.node,
-  ...findLibraries([file]),
-});
+const versions = new Map<string, StartPart['versions']>();
+
+/** Versions of this program, Node and the libraries that the project of `file` uses: those that the process has loaded. */
+function versionsFor(file: string): StartPart['versions'] {
+  let known = versions.get(file);
+  if (known === undefined) {
+    known = { [PRODUCT]: VERSION, node: process.versions.node, ...findLibraries([file]) };
+    versions.set(file, known);
+  }
+  return known;
+}
