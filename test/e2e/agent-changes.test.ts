@@ -12,8 +12,8 @@ const test = suite('changes of agents');
 
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 console.log(`SEED=${SEED}`);
-/** Percentage of all changes that is drawn. */
-const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 10);
+/** Percentage of all changes that is drawn; `npm run test:long` takes more. */
+const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 3);
 
 /** Changes by graph, each with the end of the place that it is named by: step and node. */
 const OF_TOOLS: Readonly<Record<string, string>> = {

@@ -16,7 +16,7 @@ const FORMS = ['single', 'fan', 'nested', 'functional', 'plain'];
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
 console.log(`SEED=${SEED}`);
 /** Percentage of all cases that is drawn; `npm run test:long` takes more. */
-const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 3);
+const SHARE_PERCENT = Number(process.env['KINDS_SHARE'] ?? 2);
 
 const drawn = <T>(cases: readonly T[]): T[] => {
   const random = createRandom(SEED);

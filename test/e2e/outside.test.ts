@@ -85,7 +85,7 @@ function orderOf(graphId: string, input: Json): Parameters<ClosedProcess['execut
   const kwargs = { input, config: {}, streamMode: ['values'], streamSubgraphs: false };
   const data = {
     run: { threadId, runId, graphId, assistantId: threadId, attempt: 1, kwargs, metadata: {} },
-    ...{ base: null, parts: [], replaced: new Set() },
+    ...{ base: null, parts: [], replaced: new Set(), isWhole: true, resume: false },
     trace: {
       checkpoints: [],
       writes: [],
