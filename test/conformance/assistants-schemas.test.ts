@@ -216,18 +216,4 @@ test('RemoteGraph.getGraphAsync, RemoteGraph.getSubgraphsAsync: a RemoteGraph is
   assert.deepEqual(found, ['gp_two of family', 'gp_two|p_two of family', 'gp_zod of family']);
 });
 
-test("another user's assistant has no graph, schemas and subgraphs (A3)", () =>
-  withServer({ config: config('platform.auth.json') }, async (s) => {
-    const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
-    const { json } = await s.request('POST', '/assistants', { graph_id: 'agent' }, as('alice'));
-    for (const path of ['graph', 'schemas', 'subgraphs', 'subgraphs/x']) {
-      const ask = (name: string) =>
-        s.request('GET', `/assistants/${json.assistant_id}/${path}`, undefined, as(name));
-      const foreign = await ask('bob');
-      assert.deepEqual([foreign.status, foreign.json], [404, { detail: 'Assistant not found' }], path);
-      if (path !== 'schemas') assert.equal((await ask('alice')).status, 200, path);
-    }
-    assert.equal((await s.request('GET', '/assistants/agent/graph', undefined, as('bob'))).status, 200);
-  }));
-
 test.run();

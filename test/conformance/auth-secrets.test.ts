@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
+import { withServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { config, say } from './scene.ts';
 
@@ -153,40 +153,5 @@ for (const graph of ['sees', 'guarded'])
       await s.stop();
       assertCleanFiles(s.dir);
     }));
-
-const SPOOF = { identity: 'root', third_party_token: 'spoofed', permissions: ['all'] };
-
-async function see(s: TestServer, configurable: Record<string, unknown>, headers: Record<string, string>) {
-  const body = { assistant_id: 'sees', input: {}, config: { configurable } };
-  const { headers: answered, json } = await s.request('POST', '/runs/wait', body, headers);
-  const runPath = answered.get('content-location') ?? '';
-  const run = (await s.events()).find(
-    ({ type, data }) => type === 'RunCreated' && runPath.endsWith(data.runId),
-  );
-  return { json, run: JSON.stringify(run) };
-}
-
-test('given a client that poses as a user in configurable, when its run looks, then it sees the authenticated one only', async () => {
-  const posing: Record<string, unknown> = {};
-  for (const prefix of ['platform_auth', 'langgraph_auth'])
-    Object.assign(posing, {
-      [`${prefix}_user`]: SPOOF,
-      [`${prefix}_user_id`]: 'root',
-      [`${prefix}_permissions`]: ['all'],
-      [`${prefix}_anything`]: 'spoofed',
-    });
-  await withServer(AUTH, async (s) => {
-    const { json, run } = await see(s, posing, as('alice'));
-    assert.deepEqual([json.identity, json.secret, json.user_id], ['alice', digest('alice'), 'alice']);
-    assert.deepEqual(json.permissions, ['alice:all']);
-    assert.doesNotMatch(run, /spoofed|root/);
-  });
-  // Without a handler nobody is authenticated, whatever the client says.
-  await withServer({}, async (s) => {
-    const { json, run } = await see(s, posing, {});
-    assert.deepEqual([json.identity, json.user_id, json.permissions], [null, null, null]);
-    assert.doesNotMatch(run, /spoofed|root/);
-  });
-});
 
 test.run();

@@ -237,31 +237,4 @@ test('given a handler that is out of order, when crons fire, then the slot waits
     assert.ok(s.faults.length > 0);
   }, true));
 
-test('A3 given a thread and an assistant of somebody else, when a cron is made on them, then they are as missing as none', () =>
-  withScene(async ({ s, as }) => {
-    const { thread_id: thread } = await send(s, 'POST', '/threads', {}, as('alice'));
-    const { assistant_id: assistant } = await send(
-      s,
-      'POST',
-      '/assistants',
-      { graph_id: 'echo' },
-      as('alice'),
-    );
-    for (const [path, body] of [
-      [`/threads/${thread}/runs/crons`, MINUTELY],
-      ['/runs/crons', { ...MINUTELY, assistant_id: assistant }],
-    ] as const)
-      assert.equal((await s.request('POST', path, body, as('bob'))).status, 404, path);
-    const { cron_id: cron } = await send(s, 'POST', '/runs/crons', MINUTELY, as('bob'));
-    const stolen = await s.request(
-      'PATCH',
-      `/runs/crons/${cron}`,
-      { metadata: { owner: 'alice' } },
-      as('bob'),
-    );
-    assert.equal(stolen.json.metadata.owner, 'bob');
-    const moved = await s.request('PATCH', `/runs/crons/${cron}`, { assistant_id: assistant }, as('bob'));
-    assert.equal(moved.status, 404);
-  }));
-
 test.run();

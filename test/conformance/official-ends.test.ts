@@ -207,12 +207,4 @@ test('a join of a run that was cancelled while pending answers the thread’s pr
     assert.deepEqual(await s.client.runs.join(threadId, run.run_id), values);
   }));
 
-test('a copy has the metadata of its source and nothing else', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s, { metadata: { mine: 1 } });
-    const { json } = await s.request('POST', `/threads/${threadId}/copy`, {});
-    assert.deepEqual(json.metadata, { mine: 1 });
-    assert.notEqual(json.thread_id, threadId);
-  }));
-
 test.run();

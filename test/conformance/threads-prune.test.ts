@@ -123,24 +123,4 @@ test('X5 given a thread whose run is open, when it is pruned to the latest, then
     assert.equal((await s.request('GET', `/threads/${id}/runs/${runId}`)).status, 404);
   }));
 
-test('A3 given the thread of somebody else, when it is pruned or measured, then it is as if it were not there', () =>
-  withServer({ config: config('platform.auth.json') }, async (s) => {
-    const [alice, bob] = ['alice', 'bob'].map((name) => ({ authorization: `Bearer ${name}-token` }));
-    const { json } = await s.request('POST', '/threads', {}, alice);
-    for (const strategy of ['delete', 'keep_latest'] as const) {
-      const answer = await s.request(
-        'POST',
-        '/threads/prune',
-        { thread_ids: [json.thread_id], strategy },
-        bob,
-      );
-      assert.deepEqual([answer.status, answer.json], [200, { pruned_count: 0 }]);
-    }
-    assert.equal((await s.request('GET', `/threads/${json.thread_id}/storage`, undefined, bob)).status, 404);
-    assert.equal(
-      (await s.request('GET', `/threads/${json.thread_id}/storage`, undefined, alice)).status,
-      200,
-    );
-  }));
-
 test.run();

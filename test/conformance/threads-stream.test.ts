@@ -167,20 +167,6 @@ test('given a thread that is deleted, when its stream is open, then it ends; of 
     }
   }));
 
-test("given another user's thread, when its stream is asked for, then it is as missing as any (A3)", () =>
-  withServer({ config: config('platform.auth.json') }, async (s) => {
-    const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
-    const { thread_id: threadId } = (await s.request('POST', '/threads', {}, as('alice'))).json;
-    const path = `/threads/${threadId}/stream`;
-    assert.equal((await s.request('GET', path)).status, 401);
-    assert.deepEqual((await s.request('GET', path, undefined, as('bob'))).json, {
-      detail: `Thread with ID ${threadId} not found`,
-    });
-    const own = await openStream(`${s.url}${path}`, { headers: as('alice') });
-    assert.equal(own.status, 200);
-    own.leave();
-  }));
-
 test('client.threads.joinStream: given a run that is cancelled and one after it, when the thread is followed, then both ends come', () =>
   withServer(MODES, async (s) => {
     const threadId = await newThread(s);

@@ -216,49 +216,6 @@ test('an assistant shows context and configurable alike, after create and patch 
     });
   }));
 
-test('a filter that is a list is equality, and an empty $contains matches every list (official 4)', () =>
-  withServer(STEERED, async (s) => {
-    // given
-    const metadata = { tags: ['a', 'b'] };
-    const { thread_id: thread } = (await s.request('POST', '/threads', { metadata })).json;
-    const found = async (filter: object): Promise<boolean> => {
-      const headers = { 'x-verdict': JSON.stringify(filter) };
-      const { status } = await s.request('GET', `/threads/${thread}`, undefined, headers);
-      const rows = (await s.request('POST', '/threads/search', {}, headers)).json;
-      assert.equal(rows.length, status === 200 ? 1 : 0, JSON.stringify(filter));
-      return status === 200;
-    };
-    // then
-    for (const tags of [['a', 'b'], { $eq: ['a', 'b'] }, { $contains: [] }])
-      assert.equal(await found({ tags }), true, JSON.stringify(tags));
-    for (const tags of [['b', 'a'], ['a'], []])
-      assert.equal(await found({ tags }), false, JSON.stringify(tags));
-    assert.equal(await found({ absent: { $contains: [] } }), false);
-  }));
-
-test('a filter or result that cannot be read is a 500 with its reason (official 4)', () =>
-  withServer({ ...STEERED, allowFaults: true }, async (s) => {
-    const result = 'Auth handler returned invalid result. Expected filter dict, None, or boolean. Got';
-    const expected = 'expected one of $eq, $in, $contains, $exists, $not, $or, $and';
-    for (const [verdict, detail] of [
-      ['number', `${result} number instead.`],
-      ['text', `${result} string instead.`],
-      ['[]', `${result} array instead.`],
-      ['{"owner":{"$near":1}}', `auth filter at "owner": ${expected}, found "$near"`],
-    ] as const) {
-      const search = await s.request('POST', '/threads/search', {}, { 'x-verdict': verdict });
-      assert.deepEqual([search.status, search.json], [500, { detail }]);
-    }
-  }));
-
-test('authenticate without an identity is a 400 that names it (official 4)', () =>
-  withServer({ ...STEERED, allowFaults: true }, async (s) => {
-    for (const way of ['nobody', 'blank']) {
-      const { status, json } = await s.request('POST', '/threads', {}, { 'x-authenticate': way });
-      assert.deepEqual([status, json.detail], [400, 'the auth user: identity must be a non-empty string']);
-    }
-  }));
-
 test('what a handler of create_run changes in kwargs is what the run does (official 4)', () =>
   withServer(STEERED, async (s) => {
     // given
