@@ -191,8 +191,10 @@ test('client.assistants.setLatest: given versions, when an earlier one is set, t
     );
     const next = await s.client.assistants.update(ID, { name: 'three' });
     assert.deepEqual([next.version, next.graph_id, next.metadata], [3, 'echo', { m: 1 }]);
-    const { status, json } = await s.request('POST', `/assistants/${ID}/latest`, { version: 9 });
-    assert.deepEqual([status, json], [404, { detail: 'Assistant version not found' }]);
+    for (const version of [0, -1, 9]) {
+      const { status, json } = await s.request('POST', `/assistants/${ID}/latest`, { version });
+      assert.deepEqual([status, json], [404, { detail: 'Assistant version not found' }]);
+    }
     assert.match(
       await statusOf(s.client.assistants.setLatest(MISSING, 1)),
       /HTTP 404: .*Assistant not found/,
@@ -247,6 +249,23 @@ test('given runs of an assistant, when it is changed, then the next run has the 
     assert.equal(kwargs(late)['config'].configurable.graph_id, 'gate');
     open();
     await s.client.runs.join(thread, runId);
+  }));
+
+test('an assistant shows context and configurable alike, after create and each change (official 2.1)', () =>
+  withServer({}, async (s) => {
+    const settings = ({ config, context }: Record<string, unknown>) => ({ config, context });
+    const created = (await s.request('POST', '/assistants', { graph_id: 'echo', context: { a: 1 } })).json;
+    assert.deepEqual(settings(created), { config: { configurable: { a: 1 } }, context: { a: 1 } });
+    const patch = async (body: object) =>
+      settings((await s.request('PATCH', `/assistants/${created.assistant_id}`, body)).json);
+    const [b, c] = [{ b: 2 }, { c: 3 }];
+    const configured = { config: { configurable: b }, context: b };
+    assert.deepEqual(await patch({ config: { configurable: b } }), configured);
+    assert.deepEqual(await patch({ config: {} }), configured);
+    assert.deepEqual(await patch({ config: { tags: ['t'] } }), { config: { tags: ['t'] }, context: b });
+    const both = { config: { tags: ['t'], configurable: c }, context: c };
+    assert.deepEqual(await patch({ context: c }), both);
+    assert.deepEqual(await patch({ context: c, config: { tags: ['t'] } }), both);
   }));
 
 test.run();

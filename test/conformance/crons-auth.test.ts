@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
-import { config, ended, leapingClock, say } from './scene.ts';
+import { config, ended, leapingClock, say, newThread } from './scene.ts';
 
 const test = suite('conformance: crons and their makers');
 
@@ -236,5 +236,34 @@ test('given a handler that is out of order, when crons fire, then the slot waits
     assert.ok(fired.meta.at >= START + MINUTE + 5_000);
     assert.ok(s.faults.length > 0);
   }, true));
+
+test('crons on threads are found with their threads (official 4, A2)', () =>
+  withServer(
+    {
+      config: config('platform.auth.json'),
+      overrides: { auth: { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' } },
+    },
+    async (s) => {
+      // given: crons on threads of two owners, and one without a thread
+      const cronOn = async (owner: string) => {
+        const thread = await newThread(s, { metadata: { owner } });
+        const body = { assistant_id: 'sees', schedule: '0 0 1 1 *' };
+        const { json } = await s.request('POST', `/threads/${thread}/runs/crons`, body);
+        return [thread, json.cron_id];
+      };
+      const [[, mine], [theirs, foreign]] = [await cronOn('alice'), await cronOn('bob')];
+      const free = { assistant_id: 'sees', schedule: '0 0 1 1 *' };
+      const { cron_id: own } = (await s.request('POST', '/runs/crons', free)).json;
+      // when: the handler restricts threads and says nothing about crons
+      const scoped = async (path: string, body: object = {}) =>
+        (await s.request('POST', path, body, { 'x-verdict': 'scopes threads' })).json;
+      // then
+      const found = (await scoped('/runs/crons/search')).map((cron: { cron_id: string }) => cron.cron_id);
+      assert.deepEqual(found.sort(), [mine, own].sort());
+      assert.equal(await scoped('/runs/crons/count'), 2);
+      assert.deepEqual(await scoped('/runs/crons/search', { thread_id: theirs }), []);
+      assert.equal((await s.request('POST', '/runs/crons/count', {})).json, 3, foreign);
+    },
+  ));
 
 test.run();

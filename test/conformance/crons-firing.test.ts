@@ -15,8 +15,10 @@ import {
   START,
   withClock,
   type Fired,
+  DAY,
 } from './cron-scene.ts';
-import { ended, leapingClock, newThread, startGated, textsOf } from './scene.ts';
+import { ended, leapingClock, newThread, startGated, textsOf, config } from './scene.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 const test = suite('conformance: crons as they fire');
 
@@ -213,5 +215,36 @@ test('given many crons of one slot, when it comes, then each fires once, however
     await quiet(s);
     for (const cron of crons) assert.deepEqual(await history(s, cron), ['+1']);
   }));
+
+const clock = leapingClock();
+
+const server = sharedServer(test, { config: config('platform.modes.json'), clock });
+
+test('graph code knows its cron by settings and metadata, on each slot (official 5.2)', async () => {
+  // given: a cron by the day, with settings and metadata of its own and a forged id
+  const s = server();
+  const thread = await newThread(s);
+  const order = {
+    ...{ assistant_id: 'tells', schedule: '@daily', input: {}, metadata: { of: 'cron' } },
+    config: { tags: ['t'], configurable: { k: 1, cron_id: 'forged' } },
+  };
+  const { json: cron } = await s.request('POST', `/threads/${thread}/runs/crons`, order);
+  assert.deepEqual(cron.payload.config.configurable, { k: 1, cron_id: cron.cron_id });
+  for (const slot of [START + DAY, START + 2 * DAY]) {
+    // when
+    clock.leap(DAY);
+    const fired = (await s.until(
+      ({ type, data }) => type === 'CronFired' && data.cronId === cron.cron_id && data.slot === slot,
+    )) as Fired;
+    await s.until(ended(fired.data.runId));
+    // then
+    const { told } = (await s.request('GET', `/threads/${thread}/state`)).json.values;
+    assert.deepEqual([told.configurable.k, told.configurable.cron_id], [1, cron.cron_id]);
+    assert.equal(told.context.k, 1);
+    assert.deepEqual([told.metadata.of, told.metadata.cron_id], ['cron', cron.cron_id]);
+    const run = await s.client.runs.get(thread, fired.data.runId);
+    assert.equal((run as any).kwargs.config.configurable.cron_id, cron.cron_id);
+  }
+});
 
 test.run();

@@ -133,7 +133,8 @@ test('client.crons.update: given a cron, when it is changed, then what was given
     const open = await patch({ end_time: null });
     assert.deepEqual([open.end_time, open.next_run_date], [null, '2026-01-01T17:00:00.000000+00:00']);
     const { assistant_id: other } = await client.assistants.create({ graphId: 'steps' });
-    assert.equal((await patch({ assistant_id: other, on_run_completed: 'keep' }))['assistant_id'], other);
+    const given = await patch({ assistant_id: other, on_run_completed: 'keep' });
+    assert.deepEqual([given['assistant_id'], given.payload.assistant_id], [other, other]);
     const past = await request('PATCH', `/runs/crons/${id}`, { end_time: '2026-01-01T00:00:30Z' });
     assert.deepEqual([past.status, past.json.detail.split(':')[0]], [422, 'end_time']);
     for (const [body, field] of [

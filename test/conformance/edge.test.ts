@@ -211,4 +211,20 @@ test('given an app of the project whose openapi is no JSON, when the server star
     });
   }));
 
+test('a slash at the end of a known path leads to the path without it (official 6)', () =>
+  withServer({}, async (s) => {
+    await s.restart({ http: { ...s.config.http, mountPrefix: '/agents' } });
+    const follow = (method: string, path: string, body?: string) =>
+      fetch(`${s.url}${path}`, {
+        ...{ method, redirect: 'manual', headers: { 'content-type': 'application/json' } },
+        ...(body !== undefined && { body }),
+      });
+    const found = await follow('POST', '/threads/?a=1', '{}');
+    assert.deepEqual([found.status, found.headers.get('location')], [307, '/agents/threads?a=1']);
+    assert.equal((await follow('POST', '/nowhere/', '{}')).status, 404);
+    const health = await fetch(new URL('/ok', s.url));
+    assert.deepEqual([health.status, await health.json()], [200, { ok: true, services: {} }]);
+    assert.equal((await fetch(new URL('/threads', s.url))).status, 404);
+  }));
+
 test.run();

@@ -5,7 +5,8 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { MISSING, newThread, say, textsOf } from './scene.ts';
+import { MISSING, newThread, say, textsOf, config } from './scene.ts';
+import { sharedServer } from '../support/shared-server.ts';
 
 const test = suite('conformance: bad bodies');
 
@@ -202,5 +203,30 @@ test('given methods and targets beyond the usual, when they are sent raw, then t
     ])
       assert.match(await sendRaw(s, `${line}\r\nconnection: close\r\n\r\n`), /^HTTP\/1\.1 4\d\d /, line);
   }));
+
+const server = sharedServer(test, { config: config('platform.protocol.json') });
+
+test('NUL in texts is kept in inputs, states, metadata and items (official 7)', async () => {
+  // given
+  const s = server();
+  const text = 'a\u0000b\u0000';
+  const thread = await newThread(s, { metadata: { text } });
+  // when
+  await s.client.runs.wait(thread, 'echo', { input: say(text), metadata: { text } });
+  await s.client.threads.updateState(thread, { values: { text }, asNode: 'echo' });
+  await s.client.store.putItem(['nul'], 'item', { text });
+  // then
+  const { values } = await s.client.threads.getState(thread);
+  assert.equal(textsOf(values)[0], text);
+  assert.equal((values as { text: string }).text, text);
+  const [run] = await s.client.runs.list(thread);
+  assert.deepEqual([run!.metadata!['text'], (run as any).kwargs.input], [text, say(text)]);
+  const found = await s.client.threads.search({ metadata: { text } });
+  assert.deepEqual(
+    found.map(({ thread_id: id, metadata }) => [id, metadata!['text']]),
+    [[thread, text]],
+  );
+  assert.deepEqual((await s.client.store.getItem(['nul'], 'item'))!.value, { text });
+});
 
 test.run();

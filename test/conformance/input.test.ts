@@ -210,4 +210,42 @@ test('given a path or a method that no route has, when it is asked for, then the
     });
   }));
 
+test('members that a list does not have are a 422 that names those it has', () =>
+  withServer({}, async (s) => {
+    const threadId = await newThread(s);
+    for (const [method, path, known] of [
+      ['GET', `/threads/${threadId}/runs?select=zzz`, 'multitask_strategy'],
+      ['POST', '/threads/search', 'state_updated_at'],
+      ['POST', '/assistants/search', 'graph_id'],
+      ['POST', '/runs/crons/search', 'next_run_date'],
+    ] as const) {
+      const body = method === 'POST' ? { select: ['zzz'] } : undefined;
+      const { status, json } = await s.request(method, path, body);
+      assert.equal(status, 422, path);
+      assert.match(json.detail, new RegExp(`^select\\.0: .*${known}`), path);
+    }
+  }));
+
+test('a wrong method on a known path is a 405 that names the right ones (official 6)', () =>
+  withServer({}, async (s) => {
+    for (const [method, path, allow] of [
+      ['PUT', '/threads', 'GET, HEAD, POST'],
+      ['POST', '/info', 'GET, HEAD'],
+      ['PATCH', `/threads/${MISSING}/runs`, 'GET, HEAD, POST'],
+      ['DELETE', '/store/items/search', 'POST'],
+      // The path with a parameter that matches as well is another one.
+      ['PUT', '/threads/search', 'POST'],
+      ['PUT', '/assistants/count', 'POST'],
+      ['PUT', '/runs/crons/search', 'POST'],
+      ['PUT', `/threads/${MISSING}/runs/crons`, 'POST'],
+      ['DELETE', `/threads/${MISSING}/state/checkpoint`, 'POST'],
+      ['PUT', `/threads/${MISSING}`, 'DELETE, GET, HEAD, PATCH'],
+    ] as const) {
+      const { status, headers, json } = await s.request(method, path, {});
+      assert.deepEqual([status, json], [405, { detail: 'Method Not Allowed' }], `${method} ${path}`);
+      assert.equal(headers.get('allow'), allow, path);
+    }
+    assert.equal((await s.request('GET', '/nowhere')).status, 404);
+  }));
+
 test.run();

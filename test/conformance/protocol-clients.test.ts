@@ -5,7 +5,7 @@ import { RemoteGraph } from '@langchain/langgraph/remote';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { config, say, startGated, textsOf } from './scene.ts';
-import { command, openController, openThread, TRANSPORTS } from './thread-stream.ts';
+import { command, openController, openThread, TRANSPORTS, finished } from './thread-stream.ts';
 
 const test = suite('protocol: clients built on the events of a thread');
 const PROTOCOL = { config: config('platform.protocol.json') };
@@ -149,5 +149,26 @@ test('RemoteGraph.streamEvents: given a remote graph, when its events are stream
     );
     assert.equal(values.messages.at(-1)?.content, 'The answer was "yes"');
   }));
+
+const newId = (): string => crypto.randomUUID();
+
+for (const transport of TRANSPORTS) {
+  test(`a submit after earlier runs settles at its own end over ${transport} (official 3)`, () =>
+    withServer(PROTOCOL, async (s) => {
+      // given: an idle thread with three runs
+      const threadId = newId();
+      for (let run = 0; run < 3; run += 1) await finished(s, threadId, 'echo');
+      const { controller, until } = openController(s, transport, 'echo', threadId);
+      await controller.hydrate(threadId);
+      await until(({ messages }) => messages.length === 6);
+      // when
+      await controller.submit(say('fourth') as never);
+      // then: the submit is not over before its run is
+      await until(({ isLoading }) => !isLoading);
+      assert.ok((await s.client.runs.list(threadId)).every(({ status }) => status === 'success'));
+      await until(({ messages }) => messages.length === 8);
+      await controller.dispose();
+    }));
+}
 
 test.run();

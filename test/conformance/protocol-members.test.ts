@@ -110,4 +110,47 @@ test('an injected message keeps all of its members', () =>
     assert.equal(messages.find(({ id }) => id === 'own')?.name, 'ann');
   }));
 
+test('what is no command is a 400 with the id as it was sent (official 3)', () =>
+  withServer(PROTOCOL, async (s) => {
+    const message = 'Protocol commands must include an integer id and string method.';
+    for (const [body, id] of [
+      [{}, null],
+      [[], null],
+      [{ method: 'run.start' }, null],
+      [{ id: 'a', method: 'run.start' }, 'a'],
+      [{ id: 1.5, method: 'run.start' }, 1.5],
+      [{ id: 3 }, 3],
+    ] as const) {
+      const { status, json } = await s.request('POST', `/threads/${newId()}/commands`, body as any);
+      assert.deepEqual([status, json], [400, { type: 'error', id, error: 'invalid_argument', message }]);
+    }
+    const threadId = newId();
+    for (const path of ['commands', 'stream/events']) {
+      const reply = await fetch(`${s.url}/threads/${threadId}/${path}`, { method: 'POST', body: '{"id":' });
+      assert.deepEqual([reply.status, await reply.json()], [400, { detail: 'Invalid JSON body' }]);
+    }
+    const odd = await s.request('POST', '/threads/no-uuid/commands', { id: 1, method: 'run.start' });
+    assert.deepEqual([odd.status, odd.json.id, odd.json.error], [200, 1, 'unknown_error']);
+  }));
+
+test('unknown, missing and empty channels are a 400 that names the allowed ones (official 3)', () =>
+  withServer(PROTOCOL, async (s) => {
+    const allowed =
+      'Allowed: values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom, custom:<name>';
+    const none = `channels must be a list of at least one channel. ${allowed}`;
+    for (const [channels, detail] of [
+      [['values', 'zzz'], `channels contains unsupported entries: zzz. ${allowed}`],
+      [['custom:'], `channels contains unsupported entries: custom:. ${allowed}`],
+      [[7], `channels contains unsupported entries: 7. ${allowed}`],
+      [[], none],
+      ['values', none],
+      [undefined, none],
+    ] as const) {
+      const { status, json } = await s.request('POST', `/threads/${newId()}/stream/events`, {
+        channels,
+      } as any);
+      assert.deepEqual([status, json], [400, { detail }]);
+    }
+  }));
+
 test.run();

@@ -14,6 +14,7 @@ import {
   openSocket,
   openThread,
   type Event,
+  finished,
 } from './thread-stream.ts';
 
 const test = suite('protocol: taking up the events of a thread');
@@ -56,38 +57,6 @@ test('S2 given readers of every kind, live, late and after a restart, when a run
     again.leave();
     assert.deepEqual(dataOf(again.texts), first);
     assert.deepEqual(await readSocket(s, threadId, EVERYTHING, end), first);
-  }));
-
-test('S2 given any place of a thread, when it is taken up there, then exactly the rest follows', () =>
-  withServer(PROTOCOL, async (s) => {
-    const threadId = crypto.randomUUID();
-    for (const text of ['one', 'two']) {
-      const { result } = await command(s, threadId, 'run.start', { assistant_id: 'agent', input: say(text) });
-      await s.until(({ type, data }) => type === 'RunCompleted' && data.runId === result.run_id);
-    }
-    const all = await eventsOf(s, threadId, { runs: 2 });
-    const end = all.at(-1)!.seq;
-    const middle = all.findIndex(isEnd);
-    for (const cut of [0, 1, middle - 1, middle, middle + 1, all.length - 2]) {
-      const { seq, event_id: id } = all[cut]!;
-      const rest = all.slice(cut + 1);
-      const read = async (body: object, headers?: Record<string, string>): Promise<Event[]> => {
-        const reader = await openEvents(s, threadId, { ...EVERYTHING, ...body }, headers);
-        const events = await reader.until((event) => event.seq === end);
-        reader.leave();
-        return events;
-      };
-      assert.deepEqual(await read({ since: seq }), rest, `since ${seq}`);
-      assert.deepEqual(await read({ since_event_id: id }), rest);
-      assert.deepEqual(await read({}, { 'last-event-id': id }), rest);
-      const texts = rest.map((event) => JSON.stringify(event));
-      assert.deepEqual(await readSocket(s, threadId, { ...EVERYTHING, since: seq }, end), texts);
-    }
-    for (const nowhere of ['-1', 'abc', '3', '0-', '99999999999-1']) {
-      const reader = await openEvents(s, threadId, EVERYTHING, { 'last-event-id': nowhere });
-      assert.deepEqual(await reader.next(), all[0], nowhere);
-      reader.leave();
-    }
   }));
 
 test('S2 X5 given a reader in the middle of a run, when the server stops and starts again, then it goes on without gap or repetition', () =>
@@ -202,6 +171,48 @@ test('X3 given runs that were cancelled, rolled back or never started, when the 
       later.map(({ params }) => params.data.event),
       ['running', 'interrupted', 'running', 'interrupted'],
     );
+  }));
+
+const newId = (): string => crypto.randomUUID();
+
+test('a stream goes on after any id, in the named form and in the form of places (official 3, S2)', () =>
+  withServer(PROTOCOL, async (s) => {
+    // given: two runs, the second with graphs within and questions
+    const threadId = newId();
+    await finished(s, threadId, 'crew');
+    await finished(s, threadId, 'panel');
+    const all = await eventsOf(s, threadId, { runs: 2 });
+    const read = async (body: object, headers: Record<string, string> = {}): Promise<string[]> => {
+      const reader = await openEvents(s, threadId, { channels: ALL, ...body }, headers);
+      const events = await reader.until(({ seq }) => seq === all.at(-1)!.seq);
+      reader.leave();
+      return events.map(({ event_id: id }) => id);
+    };
+    const named = all.slice(0, -1).filter(({ event_id: id }) => id.startsWith('synth:'));
+    assert.ok(named.length > 6);
+    for (const { event_id: id, seq } of named) {
+      // when, then
+      const rest = all.filter((event) => event.seq > seq).map(({ event_id: each }) => each);
+      const place = `${Math.floor(seq / 2 ** 28)}-${seq % 2 ** 28}`;
+      assert.deepEqual(await read({ since: seq }), rest, id);
+      assert.deepEqual(await read({ since_event_id: id }), rest, id);
+      assert.deepEqual(await read({}, { 'last-event-id': id }), rest, id);
+      assert.deepEqual(await read({ since_event_id: place }), rest, place);
+    }
+    const { event_id, seq } = named.at(-2)!;
+    for (const from of [{ since_event_id: event_id }, { since: seq }]) {
+      const socket = await openSocket(s, threadId);
+      await socket.ask('subscription.subscribe', { channels: ALL, ...from });
+      assert.equal((await socket.next())!.seq, seq + 1);
+      socket.leave();
+    }
+    // then: what was never there, and what lies beyond the end, is the beginning
+    const beginning = all.map(({ event_id: id }) => id);
+    for (const id of [`synth:${newId()}:lc||running`, named[0]!.event_id.replace('running', 'x'), '99999-0'])
+      assert.deepEqual(await read({ since_event_id: id }), beginning, id);
+    assert.deepEqual(await read({ since: Number.MAX_SAFE_INTEGER }), beginning);
+    for (const id of ['-1', 'abc', '3', '0-', '99999999999-1'])
+      assert.deepEqual(await read({}, { 'last-event-id': id }), beginning, id);
   }));
 
 test.run();

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { WebSocket } from 'ws';
 import { suite } from '../support/suite.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
+import { withServer } from '../support/with-server.ts';
 import { config, ended, newThread, say, startGated } from './scene.ts';
 import {
   ALL,
@@ -24,8 +22,6 @@ const EVERYTHING = { channels: ALL };
 const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
 
 const newId = (): string => crypto.randomUUID();
-const urlOf = (s: TestServer, threadId: string): string =>
-  `${s.url.replace('http', 'ws')}/threads/${threadId}/stream/events`;
 
 test('given a thread without a run, when a socket subscribes, then it is answered at once and gets the events of later runs', () =>
   withServer(PROTOCOL, async (s) => {
@@ -116,22 +112,6 @@ for (const [where, ahead] of [
       socket.leave();
       reader.leave();
     }));
-
-test('S2 given a place beyond the end of a thread, when its events are read from there, then they are read from the beginning', () =>
-  withServer(PROTOCOL, async (s) => {
-    const threadId = newId();
-    await command(s, threadId, 'run.start', { assistant_id: 'echo', input: say('hi') });
-    const all = await (await openEvents(s, threadId, EVERYTHING)).until(isEnd);
-    for (const [body, headers] of [
-      [{ since: Number.MAX_SAFE_INTEGER }, {}],
-      [{ since_event_id: '99999-0' }, {}],
-      [{}, { 'last-event-id': '99999-7' }],
-    ] as const) {
-      const reader = await openEvents(s, threadId, { ...EVERYTHING, ...body }, headers);
-      assert.deepEqual(await reader.until(isEnd), all);
-      reader.leave();
-    }
-  }));
 
 test('given what is no command, when a socket gets it, then it is told and stays open', () =>
   withServer(PROTOCOL, async (s) => {
@@ -226,7 +206,7 @@ test('given a socket that has run one assistant, when it is to run another, then
     other.leave();
   }));
 
-test('A1 A3 given a thread of somebody else, when its events are asked for, then it is as silent as one that is not there', () =>
+test('A3 given a thread of somebody else, when its events are asked for, then it is as silent as one that is not there', () =>
   withServer(AUTH, async (s) => {
     const threadId = newId();
     const started = await command(
@@ -237,13 +217,6 @@ test('A1 A3 given a thread of somebody else, when its events are asked for, then
       as('alice'),
     );
     await s.until(ended(started.result.run_id));
-    for (const headers of [{}, as('nobody')]) {
-      const socket = new WebSocket(urlOf(s, threadId), { headers });
-      const [, response] = await once(socket, 'unexpected-response');
-      assert.equal(response.statusCode, 401);
-      response.setEncoding('utf8');
-      assert.deepEqual(JSON.parse((await response.toArray()).join('')), { detail: 'Invalid token' });
-    }
     // Both streams are open, and what is there arrives; of the others no event has arrived by then.
     const silent: { next(): Promise<Event | undefined>; leave(): void }[] = [];
     const subscribed: object[] = [];
@@ -261,30 +234,6 @@ test('A1 A3 given a thread of somebody else, when its events are asked for, then
         () => (heard += 1),
         () => undefined,
       );
-    const answers = async (id: string): Promise<unknown[]> => {
-      const found = [];
-      for (const [method, params] of [
-        ['run.start', { assistant_id: 'none' }],
-        ['input.respond', { interrupt_id: 'x', response: 1, namespace: [] }],
-        ['state.get', {}],
-        ['state.listCheckpoints', {}],
-        ['state.fork', { checkpoint_id: 'x' }],
-        ['agent.getTree', {}],
-      ] as const) {
-        const { error, message } = await command(s, id, method, params, as('bob'));
-        found.push([method, error, (message as string).replaceAll(id, 'T')]);
-      }
-      return found;
-    };
-    assert.deepEqual(await answers(threadId), await answers(newId()));
-    const taken = await command(
-      s,
-      threadId,
-      'run.start',
-      { assistant_id: 'echo', input: say('y') },
-      as('bob'),
-    );
-    assert.equal(taken.error, 'no_such_run');
     const own = await openSocket(s, threadId, as('alice'));
     await own.ask('subscription.subscribe', EVERYTHING);
     await own.until(isEnd);

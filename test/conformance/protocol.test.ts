@@ -11,6 +11,8 @@ import {
   openEvents,
   openThread,
   TRANSPORTS,
+  type Event,
+  finished,
 } from './thread-stream.ts';
 
 const test = suite('protocol: the events of a thread');
@@ -239,6 +241,54 @@ test('given a plain function, when it runs by command, then it has checkpoints, 
     const [first] = await reader.until(() => true);
     assert.deepEqual(first?.params.data, { payload: { step: 1 } });
     reader.leave();
+  }));
+
+const newId = (): string => crypto.randomUUID();
+
+test('ids of beginnings, ends and questions name the run; others their place (official 3)', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    const first = await finished(s, threadId, 'crew');
+    const second = await finished(s, threadId, 'panel');
+    const events = await eventsOf(s, threadId, { runs: 2 });
+    const named = events.filter(({ event_id: id }) => id.startsWith('synth:'));
+    const segment = (event: Event): string => event.params.namespace.join('|');
+    for (const event of named) {
+      const { event_id: id, method, params } = event;
+      const run = event.seq <= events.find(isEnd)!.seq ? first : second;
+      const mark =
+        method === 'lifecycle'
+          ? `lc|${segment(event)}|${params.data.event}`
+          : `input|${segment(event)}|${params.data.interrupt_id}`;
+      assert.equal(id, `synth:${run}:${mark}`);
+    }
+    const marks = named.map((event) => `${event.method} ${event.params.data.event ?? ''}`);
+    for (const mark of ['running', 'completed', 'interrupted'])
+      assert.ok(marks.includes(`lifecycle ${mark}`), mark);
+    assert.equal(marks.filter((mark) => mark === 'input.requested ').length, 2);
+    for (const { event_id: id, method, params } of events.filter((event) => !named.includes(event))) {
+      assert.match(id, /^\d+-\d+$/);
+      assert.ok(method !== 'input.requested' && (method !== 'lifecycle' || params.data.event === 'started'));
+    }
+    assert.equal(new Set(events.map(({ event_id: id }) => id)).size, events.length);
+  }));
+
+test('the beginning of a graph within names the task that called it (official 3)', () =>
+  withServer(PROTOCOL, async (s) => {
+    const threadId = newId();
+    await finished(s, threadId, 'crew');
+    const events = await eventsOf(s, threadId, { channels: ['lifecycle', 'tasks'] });
+    const tasks = events.filter(({ method }) => method === 'tasks').map(({ params }) => params.data.id);
+    const started = events.filter(({ params }) => params.data.event === 'started');
+    assert.ok(started.length > 0);
+    for (const { params } of started) {
+      const [name, task] = params.namespace.at(-1)!.split(':');
+      assert.ok(tasks.includes(task));
+      const { namespace } = params;
+      assert.deepEqual(params.data, {
+        ...{ event: 'started', namespace, graph_name: name, trigger_call_id: task },
+      });
+    }
   }));
 
 test.run();

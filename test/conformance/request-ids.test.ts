@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { ended, newThread, say, startGated } from './scene.ts';
+import { config, ended, newThread, say, startGated } from './scene.ts';
 import { command } from './thread-stream.ts';
 
 const test = suite('conformance: ids of requests');
@@ -14,9 +14,9 @@ const loggedFor = (s: TestServer, runId: string): unknown =>
   ];
 
 test('a run has the x-request-id of its request as langgraph_request_id, and its log line too (official 2.3)', () =>
-  withServer({}, async (s) => {
+  withServer({ config: config('platform.modes.json') }, async (s) => {
     const threadId = await newThread(s);
-    const body = { assistant_id: 'echo', input: say('hi') };
+    const body = { assistant_id: 'tells', input: {} };
     const { json: run } = await s.request('POST', `/threads/${threadId}/runs`, body, {
       'x-request-id': 'r-1',
     });
@@ -24,7 +24,8 @@ test('a run has the x-request-id of its request as langgraph_request_id, and its
     await s.until(ended(run.run_id));
     assert.equal(loggedFor(s, run.run_id), 'r-1');
     // Checkpoints say nothing of it.
-    const { metadata } = await s.client.threads.getState(threadId);
+    const { metadata, values } = await s.client.threads.getState<{ told: any }>(threadId);
+    assert.equal(values.told.configurable.langgraph_request_id, 'r-1');
     assert.doesNotMatch(JSON.stringify(metadata), /r-1|request_id/);
     const headers = { 'x-request-id': 'r-2' };
     const { result } = await command(
@@ -61,21 +62,6 @@ test('without the header the id is a UUID of the request, whatever the client pu
     assert.equal(loggedFor(s, one.runId), ids[0]);
     other.open();
     await s.until(ended(other.runId));
-  }));
-
-test('kwargs of a run show what was asked for, and defaults for the rest (official 2.3)', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const post = async (more: object): Promise<any> =>
-      (await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'echo', input: {}, ...more }))
-        .json.kwargs;
-    const pick = ({ durability, checkpoint_during, resumable, feedback_keys }: any) => [
-      ...[durability, checkpoint_during, resumable, feedback_keys],
-    ];
-    assert.deepEqual(pick(await post({})), ['async', true, false, null]);
-    const asked = { durability: 'sync', stream_resumable: true, feedback_keys: ['k'] };
-    assert.deepEqual(pick(await post(asked)), ['sync', true, true, ['k']]);
-    assert.deepEqual(pick(await post({ checkpoint_during: false })), ['exit', false, false, null]);
   }));
 
 test.run();

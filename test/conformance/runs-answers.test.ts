@@ -2,7 +2,6 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { config, newThread, say } from './scene.ts';
-import { dataOf, streamRun } from './stream-reader.ts';
 
 const test = suite('conformance: what wait and join answer');
 const MODES = { config: config('platform.modes.json') };
@@ -35,30 +34,6 @@ test('given a workflow that returns nothing, when it is waited for, then the ans
   withServer(MODES, async (s) => {
     const body = { assistant_id: 'flow', input: { n: -1 } };
     assert.deepEqual((await s.request('POST', '/runs/wait', body)).json, {});
-  }));
-
-test('given two nodes that ask at once, when the run is waited for and joined, then both questions are there', () =>
-  withServer(MODES, async (s) => {
-    const threadId = await newThread(s);
-    for (const path of [`/threads/${threadId}/runs`, '/runs']) {
-      const asked = (
-        await s.request('POST', `${path}/wait`, { assistant_id: 'pair', input: { seen: ['x'] } })
-      ).json;
-      assert.deepEqual(asked.seen, ['x'], path);
-      assert.deepEqual(asked.__interrupt__.map(({ value }: { value: string }) => value).sort(), [
-        'left?',
-        'right?',
-      ]);
-    }
-    const [run] = await s.client.runs.list(threadId);
-    const asked = await s.client.runs.join(threadId, run!.run_id);
-    const questions = asked['__interrupt__' as never] as { id: string; value: string }[];
-    assert.equal(questions.length, 2);
-    const resume = Object.fromEntries(questions.map(({ id, value }) => [id, value[0]]));
-    const frames = await streamRun(s, threadId, { assistant_id: 'pair', command: { resume } });
-    assert.deepEqual(dataOf(frames, 'values')[0].seen, ['x']);
-    assert.deepEqual(dataOf(frames, 'values').at(-1).seen, ['x', 'left l', 'right r', 'last']);
-    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
   }));
 
 test('given a run whose frames are gone, when it is joined, then the answer is the same as ever', () =>

@@ -3,7 +3,8 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type ReceivedRequest } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { newThread, say, startGated } from './scene.ts';
+import { newThread, say, startGated, textsOf, ended } from './scene.ts';
+import { openStream } from './stream-reader.ts';
 
 const test = suite('conformance: reasons of cancels');
 const TAKEN = 'taken: Cancelled through the API.';
@@ -85,28 +86,6 @@ test('the first reason stays, also while the graph goes on and when a rollback f
     }),
   ));
 
-test('a run that another one supersedes or whose reader left says so', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const runId = await start(s, threadId, true);
-    const next = await s.client.runs.create(threadId, 'echo', {
-      ...{ input: say('hi'), multitaskStrategy: 'interrupt' },
-    });
-    await s.client.runs.join(threadId, next.run_id);
-    const reason = `superseded by run ${next.run_id} (multitask_strategy=interrupt)`;
-    assert.equal(await told(s, threadId, runId), reason);
-    assert.equal(await told(s, threadId, next.run_id), null);
-  }));
-
-test('a run that ended by itself is not cancelled by a late request', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const run = await s.client.runs.create(threadId, 'echo', { input: say('hi') });
-    await s.client.runs.join(threadId, run.run_id);
-    assert.equal((await cancel(s, threadId, run.run_id, '?reason=taken')).status, 202);
-    assert.equal(await told(s, threadId, run.run_id), null);
-  }));
-
 test('other reasons, and a reason of a rollback, are refused and cancel nothing (D3)', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
@@ -123,5 +102,72 @@ test('other reasons, and a reason of a rollback, are refused and cancel nothing 
     await cancel(s, threadId, runId, '?wait=1&action=interrupt&reason=taken');
     assert.equal(await told(s, threadId, runId), TAKEN);
   }));
+
+const words = (action: string): string =>
+  `${action} requested via POST /threads/{thread_id}/runs/{run_id}/cancel`;
+
+/** Stops the run; resolves with the message that thread and webhook carry. */
+type Stop = (s: TestServer, threadId: string, runId: string) => Promise<string>;
+
+const byCancel =
+  (action: 'interrupt' | 'rollback'): Stop =>
+  async (s, threadId, runId) => {
+    await s.client.runs.cancel(threadId, runId, true, action);
+    return words(action);
+  };
+
+const bySuperseding =
+  (strategy: 'interrupt' | 'rollback'): Stop =>
+  async (s, threadId) => {
+    const next = await s.client.runs.create(threadId, 'gate', {
+      ...{ input: say('next'), multitaskStrategy: strategy, config: { configurable: { gate: s.dir } } },
+    });
+    await s.client.runs.join(threadId, next.run_id);
+    return `superseded by run ${next.run_id} (multitask_strategy=${strategy})`;
+  };
+
+const byLeaving: Stop = async (s, threadId, runId) => {
+  const path = `/threads/${threadId}/runs/${runId}/stream?cancel_on_disconnect=true`;
+  const reader = await openStream(`${s.url}${path}`);
+  await reader.next();
+  reader.leave();
+  await s.until(ended(runId));
+  return 'client disconnected from the run stream (on_disconnect=cancel)';
+};
+
+/** `isLast`: no other run has ended since, so the thread still says why. */
+const STOPS: [name: string, stop: Stop, error: string, webhook: string, status: string, isLast: boolean][] = [
+  ['a cancel', byCancel('interrupt'), 'UserInterrupt', 'interrupted', 'interrupted', true],
+  ['a cancel with rollback', byCancel('rollback'), 'UserRollback', 'rollback', 'idle', true],
+  ['a reader that left', byLeaving, 'UserInterrupt', 'interrupted', 'interrupted', true],
+  ['another run', bySuperseding('interrupt'), 'UserInterrupt', 'interrupted', 'idle', false],
+  ['another run with rollback', bySuperseding('rollback'), 'UserRollback', 'rollback', 'idle', false],
+];
+
+for (const [name, stop, error, webhook, status, isLast] of STOPS)
+  test(`a run stopped by ${name} says so in its thread and its webhook`, () =>
+    withWebhookSink((sink) =>
+      withServer({}, async (s) => {
+        // given: a thread with values, and a run on it that has saved its input
+        const threadId = await newThread(s);
+        await s.client.runs.wait(threadId, 'echo', { input: say('before') });
+        const { runId } = await startGated(s, threadId, { webhook: sink.url() });
+        // when
+        const message = await stop(s, threadId, runId);
+        // then
+        const [sent] = await sink.next(1);
+        const body = parsed(sent!);
+        assert.deepEqual([body.status, body.error], [webhook, { error, message }]);
+        assert.equal(body.cancel_reason, message);
+        const kept =
+          webhook === 'rollback' ? ['before', 'echo: before'] : ['before', 'echo: before', 'gated'];
+        assert.deepEqual(textsOf(body.values), kept);
+        const thread = (await s.request('GET', `/threads/${threadId}`)).json;
+        assert.deepEqual([thread.status, thread.error], [status, isLast ? { error, message } : null]);
+        if (isLast) assert.deepEqual(textsOf(thread.values), kept);
+        const found = await s.client.threads.search({ status: 'interrupted' });
+        assert.equal(found.length, status === 'interrupted' ? 1 : 0);
+      }),
+    ));
 
 test.run();

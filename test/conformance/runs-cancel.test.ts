@@ -1,8 +1,9 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
-import { withServer } from '../support/with-server.ts';
-import { ended, hastyClock, MISSING, newThread, say, startGated, textsOf } from './scene.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { ended, hastyClock, MISSING, newThread, say, startGated, textsOf, untilMark } from './scene.ts';
 import { openStream } from './stream-reader.ts';
+import { join } from 'node:path';
 
 const test = suite('conformance: cancelling runs');
 
@@ -15,6 +16,7 @@ test('given a pending run, when it is cancelled, then it is interrupted at once 
       ['?wait=true', 200],
     ] as const) {
       const threadId = await newThread(s);
+      const values = await s.client.runs.wait(threadId, 'echo', { input: say('first') });
       const run = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600 });
       const path = `/threads/${threadId}/runs/${run.run_id}`;
       const answer = await s.request('POST', `${path}/cancel${query}`);
@@ -22,8 +24,9 @@ test('given a pending run, when it is cancelled, then it is interrupted at once 
       const named = answer.headers.get('content-location');
       assert.equal(named, status === 200 ? path : null, query);
       assert.equal((await s.request('GET', path)).json.status, 'interrupted');
-      assert.equal((await s.client.threads.get(threadId)).status, 'idle');
-      assert.deepEqual(await s.client.runs.join(threadId, run.run_id), {});
+      const thread = (await s.request('GET', `/threads/${threadId}`)).json;
+      assert.deepEqual([thread.status, thread.error], ['idle', null]);
+      assert.deepEqual(await s.client.runs.join(threadId, run.run_id), values);
     }
   }));
 
@@ -88,11 +91,14 @@ test('given a finished run, when it is cancelled, then that is accepted and chan
       for (const [query, status] of [
         ['', 202],
         ['?action=rollback', 202],
+        ['?reason=taken', 202],
         ['?wait=1', 200],
       ] as const) {
         const path = `/threads/${threadId}/runs/${run!.run_id}/cancel${query}`;
         assert.equal((await s.request('POST', path)).status, status);
       }
+      for (const body of [{ thread_id: threadId, run_ids: [run!.run_id] }, { status: 'all' as const }])
+        assert.equal((await s.request('POST', '/runs/cancel', body)).status, 204);
       assert.deepEqual(await s.events(), events);
       assert.deepEqual(await s.client.threads.get(threadId), thread);
       assert.deepEqual(await s.client.runs.get(threadId, run!.run_id), run);
@@ -156,6 +162,32 @@ test('given a cancel that waits, when the server stops first, then it is told to
     assert.deepEqual([status, json], [503, { detail: 'The server is stopping.' }]);
     // Recovery finds what was asked for.
     assert.equal((await s.client.runs.get(threadId, runId)).status, 'interrupted');
+  }));
+
+/** Cancels a run of `chain` in its node `two`; resolves with what the thread says then. */
+async function stopped(s: TestServer, thread: string, more: object = {}) {
+  const [marks, gate] = [join(s.dir, `marks-${thread}`), join(s.dir, `gate-${thread}-`)];
+  const run = await s.client.runs.create(thread, 'chain', {
+    ...{ input: {}, config: { configurable: { marks, gate } } },
+    ...more,
+  });
+  await untilMark(marks, 'one');
+  await s.client.runs.cancel(thread, run.run_id, true);
+  const { status } = await s.client.threads.get(thread);
+  const { next } = await s.client.threads.getState(thread);
+  return { status, next };
+}
+
+test('a thread is idle after a cancel of a run that left no node behind (official 1.1)', () =>
+  withServer({}, async (s) => {
+    // given: a thread whose last run has ended
+    const thread = await newThread(s);
+    await s.client.runs.wait(thread, 'chain', { input: {} });
+    // when: a run that saves nothing before its end is cancelled
+    const told = await stopped(s, thread, { durability: 'exit' });
+    // then
+    assert.deepEqual(told, { status: 'idle', next: [] });
+    assert.deepEqual(await s.client.threads.search({ status: 'interrupted' }), []);
   }));
 
 test.run();

@@ -97,17 +97,6 @@ test('given an assistant and a request with configuration, when a run starts, th
     },
   ));
 
-test('given an authenticated user, when a run starts, then the graph knows who it is under every name', () =>
-  withServer({ config: config('platform.auth.json') }, async (s) => {
-    const headers = { authorization: 'Bearer alice-token' };
-    const { run_id: runId, kwargs } = (
-      await s.request('POST', '/runs', { assistant_id: 'sees', input: {} }, headers)
-    ).json;
-    assert.equal(kwargs.config.configurable.user_id, 'alice');
-    const values = (await s.request('GET', `/runs/${runId}/join`, undefined, headers)).json;
-    assert.deepEqual([values.identity, values.user_id, values.alias], ['alice', 'alice', true]);
-  }));
-
 test('given the older name of durability, when it is used, then only the last checkpoint or every one is kept', () =>
   withServer(MODES, async (s) => {
     const saved = async (body: object): Promise<[unknown, number]> => {
@@ -202,6 +191,32 @@ test('given a command, when it goes to nodes with inputs of their own, then thos
       });
       assert.deepEqual(answer.json.seen, expected, JSON.stringify(command));
     }
+  }));
+
+test("a run's metadata is that of request, config, thread and assistant, in this order, under the server's names (official 1.6, 2.2)", () =>
+  withServer(MODES, async (s) => {
+    // given: a thread on which another assistant has run, and the same keys on all four
+    const post = async (path: string, body: object) => (await s.request('POST', path, body)).json;
+    const own = { metadata: { all: 'assistant', four: 'assistant', a: 1 } };
+    const { assistant_id } = await post('/assistants', { graph_id: 'tells', ...own });
+    const thread = await newThread(s, { metadata: { all: 'thread', three: 'thread', t: 1 } });
+    await post(`/threads/${thread}/runs/wait`, { assistant_id: 'echo', input: {} });
+    const forged = { run_id: 'forged', thread_id: 'forged', cron_id: 'forged', assistant_id: 'forged' };
+    const config = { metadata: { all: 'config', three: 'config', two: 'config', ...forged } };
+    const metadata = { all: 'request', two: 'request', ...forged };
+    // when
+    const run = await post(`/threads/${thread}/runs`, { assistant_id, input: {}, metadata, config });
+    // then
+    assert.deepEqual(run.metadata, {
+      ...{ all: 'request', two: 'request', three: 'config', four: 'assistant', a: 1, t: 1 },
+      ...{ graph_id: 'tells', assistant_id },
+    });
+    assert.equal('run_id' in run.kwargs.config.metadata, false);
+    assert.equal((await s.request('GET', `/threads/${thread}`)).json.metadata.three, 'thread');
+    const named = await post('/runs', { assistant_id: 'echo', metadata: { graph_id: 'mine' } });
+    assert.deepEqual(named.metadata, {
+      ...{ created_by: 'system', graph_id: 'mine', assistant_id: named.assistant_id },
+    });
   }));
 
 test.run();

@@ -57,9 +57,13 @@ test('client.runs.cancelMany: given running and waiting runs, when all of a stat
       (await runs.list(id)).map(({ status }) => status),
       ['interrupted'],
     );
-    const again = await startGated(s, await newThread(s));
+    const thread = await newThread(s);
+    const again = await startGated(s, thread);
     await runs.cancelMany({ status: 'all' });
     await s.until(ended(again.runId));
+    const { json } = await s.request('GET', `/threads/${thread}`);
+    const message = 'interrupt requested via POST /runs/cancel';
+    assert.deepEqual(json.error, { error: 'UserInterrupt', message });
   }));
 
 test('client.runs.cancelMany: given run ids, when some are unknown, then 404 after the known ones were cancelled', () =>
@@ -86,6 +90,7 @@ test('client.runs.cancelMany: given run ids, when some are unknown, then 404 aft
       ['status', { thread_id: id }],
       ['thread_id', { run_ids: [c.run_id] }],
       ['run_ids', { thread_id: id, run_ids: ['x'] }],
+      ['run_ids', { thread_id: id, run_ids: [c.run_id], status: 'pending' }],
     ] as const) {
       const refused = await s.request('POST', '/runs/cancel', body as any);
       assert.equal(refused.status, 422);

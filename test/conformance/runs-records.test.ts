@@ -1,8 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { systemClock } from '../../src/kernel/clock.ts';
-import type { RunBody } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
-import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
 import { growingClock, MISSING, newThread, say, textsOf, TIMESTAMP } from './scene.ts';
 
 const test = suite('conformance: run records');
@@ -97,13 +96,17 @@ test('given only an assistant and nulls elsewhere, when a run is created, then d
         .map((field) => [field, null]),
     );
     const { json } = await s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'echo', ...nulls });
-    const { input, command, context, stream_mode: modes, webhook } = json.kwargs;
-    assert.deepEqual([input, command, context, modes, webhook], [null, null, {}, ['values'], null]);
+    const { config: _, interrupt_before: __, interrupt_after: ___, ...kwargs } = json.kwargs;
+    assert.deepEqual(kwargs, {
+      ...{ input: null, command: null, context: {}, webhook: null, feedback_keys: null },
+      ...{ stream_mode: ['values'], subgraphs: false, resumable: false, temporary: false },
+      ...{ durability: 'async', checkpoint_during: true },
+    });
     assert.equal(json.multitask_strategy, 'enqueue');
     await s.client.runs.join(threadId, json.run_id);
   }));
 
-test('given runs of all sorts, when they are listed, then newest come first, filtered, paged and cut down', () =>
+test('client.runs.get, client.runs.list: given runs of all sorts, when they are listed, then newest come first, filtered, paged and cut down', () =>
   withServer({ clock: growingClock() }, async (s) => {
     const threadId = await newThread(s);
     const list = async (query = ''): Promise<Record<string, unknown>[]> => {
@@ -123,6 +126,7 @@ test('given runs of all sorts, when they are listed, then newest come first, fil
     const idsOf = (runs: Record<string, unknown>[]) => runs.map(({ run_id: id }) => id);
     assert.deepEqual(idsOf(await list()), ids.slice(0, 10));
     assert.deepEqual(idsOf(await list('?limit=3&offset=10')), ids.slice(10));
+    assert.deepEqual(idsOf(await list('?limit=100000')), ids);
     assert.deepEqual(idsOf(await list('?status=error')), [ids[8]]);
     assert.deepEqual(idsOf(await list('?status=success&limit=100')).length, 11);
     assert.deepEqual(await list('?status=running'), []);
@@ -136,7 +140,7 @@ test('given runs of all sorts, when they are listed, then newest come first, fil
     );
     const other = await newThread(s);
     assert.deepEqual(await s.client.runs.list(other), []);
-    assert.equal((await s.request('GET', `/threads/${other}/runs/${ids[0]}`)).status, 404);
+    await assert.rejects(s.client.runs.get(other, ids[0]!), /404.*Run not found/);
     assert.equal((await s.request('GET', `/threads/${MISSING}/runs/${ids[0]}`)).status, 404);
     assert.deepEqual((await s.request('GET', `/threads/${threadId}/runs/${MISSING}`)).json, {
       detail: 'Run not found',
@@ -163,6 +167,17 @@ test('given every route that creates runs, when it answers, then Content-Locatio
       const at = `${prefix}${named.slice(named.indexOf('/runs/'))}`;
       assert.equal(headers.get('location'), rest === null ? null : `${at}/${rest}`);
       if (rest !== null) assert.equal((await s.request('GET', `${at}/${rest}`)).status, 200);
+    }
+    // Requests about a run name it as well.
+    const path = `/threads/${threadId}/runs/${(await newest(s, threadId)).run_id}`;
+    for (const [method, to] of [
+      ['GET', 'join'],
+      ['GET', 'stream'],
+      ['POST', 'cancel?wait=1'],
+    ] as const) {
+      const { headers } = await s.request(method, `${path}/${to}`);
+      assert.equal(headers.get('content-location'), path, to);
+      assert.equal(headers.get('location'), `${path}/${to === 'stream' ? 'stream' : 'join'}`, to);
     }
     const seen: unknown[] = [];
     await s.client.runs.wait(threadId, 'echo', { input: {}, onRunCreated: (run) => seen.push(run) });
@@ -207,91 +222,21 @@ test('given a clock that is set back, when runs wait for their time, then each s
   });
 });
 
-test('given no such thread, when a run is created with if_not_exists, then create makes it and reject writes nothing (D3)', () =>
+test('given an unknown assistant, when any route that creates runs names it, then the status itself is 404', () =>
   withServer({}, async (s) => {
-    const path = `/threads/${MISSING}/runs/wait`;
+    const threadId = await newThread(s);
     const before = (await s.events()).length;
-    for (const policy of [{}, { if_not_exists: 'reject' }, { if_not_exists: null }] as const)
-      assert.equal((await s.request('POST', path, { assistant_id: 'echo', ...policy })).status, 404);
-    assert.equal((await s.events()).length, before);
-    const made = await s.request('POST', path, {
-      assistant_id: 'echo',
-      input: say('first'),
-      metadata: { of: 'run' },
-      if_not_exists: 'create',
-    });
-    assert.deepEqual(textsOf(made.json), ['first', 'echo: first']);
-    const { metadata } = await s.client.threads.get(MISSING);
-    assert.deepEqual([metadata!['of'], metadata!['graph_id']], ['run', 'echo']);
-    const again = await s.request('POST', path, { assistant_id: 'echo', if_not_exists: 'create' });
-    assert.equal(again.status, 200);
-  }));
-
-for (const [strategy, accepted] of [
-  ['enqueue', 20],
-  ['reject', 1],
-] as const)
-  test(`given no such thread, when 20 runs create it at once with ${strategy}, then ${accepted} are accepted`, () => {
-    // The handler holds each request, once the thread was found missing, until all twenty have got there.
-    const auth = { file: `${PROJECT}auth-variants.ts`, exportName: 'steered' };
-    return withServer({ overrides: { auth } }, async (s) => {
-      const body: RunBody = {
-        assistant_id: 'echo',
-        if_not_exists: 'create',
-        multitask_strategy: strategy,
-        after_seconds: 60,
-      };
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, () =>
-          s.request('POST', `/threads/${MISSING}/runs`, body, { 'x-verdict': 'gathers' }),
-        ),
-      );
-      const statuses = answers.map(({ status }) => status);
-      assert.equal(statuses.filter((status) => status === 200).length, accepted, statuses.join());
-      for (const { status, text } of answers)
-        if (status !== 200) assert.match(`${status} ${text}`, /^409 .*already running a task/);
-      const created = (await s.events()).filter(({ type }) => type === 'ThreadCreated');
-      assert.equal(created.length, 1);
-    });
-  });
-
-for (const route of ['runs', 'runs/stream', 'runs/wait'])
-  for (const prefix of ['/threads/:id', ''])
-    test(`given an unknown assistant, when POST ${prefix}/${route} names it, then the status itself is 404`, () =>
-      withServer({}, async (s) => {
-        const threadId = await newThread(s);
-        const before = (await s.events()).length;
+    for (const prefix of [`/threads/${threadId}`, ''])
+      for (const route of ['runs', 'runs/stream', 'runs/wait'])
         for (const id of ['nobody', MISSING, '__proto__']) {
-          const path = `${prefix.replace(':id', threadId)}/${route}`;
-          const { status, headers, json } = await s.request('POST', path, { assistant_id: id });
+          const { status, headers, json } = await s.request('POST', `${prefix}/${route}`, {
+            assistant_id: id,
+          });
           assert.equal(status, 404);
           assert.match(headers.get('content-type') ?? '', /json/);
           assert.match(json.detail, new RegExp(`^No assistant found for "${id}"\\. Make sure`));
         }
-        assert.equal((await s.events()).length, before);
-      }));
-
-test('given a checkpoint of an earlier run, when a run starts from it, then it continues there and not at the head', () =>
-  withServer({}, async (s) => {
-    for (const graph of ['echo', 'agent']) {
-      const threadId = await newThread(s);
-      await s.client.runs.wait(threadId, graph, { input: say('one') });
-      const { checkpoint } = await s.client.threads.getState(threadId);
-      await s.client.runs.wait(threadId, graph, { input: say('two') });
-      const { checkpoint_id: id } = checkpoint as { checkpoint_id: string };
-      for (const from of [
-        { checkpoint: { checkpoint_id: id, checkpoint_ns: '', checkpoint_map: null } },
-        { checkpoint_id: id },
-      ]) {
-        const { json } = await s.request('POST', `/threads/${threadId}/runs/wait`, {
-          assistant_id: graph,
-          input: say('three'),
-          ...from,
-        });
-        const texts = textsOf(json);
-        assert.ok(texts.includes('one') && texts.includes('three') && !texts.includes('two'), texts.join());
-      }
-    }
+    assert.equal((await s.events()).length, before);
   }));
 
 test.run();

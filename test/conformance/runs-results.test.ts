@@ -28,7 +28,7 @@ test('given a run that succeeds, when it is waited for, then the answer is the t
     assert.deepEqual(await s.client.runs.join(threadId, run!.run_id), answer.json);
   }));
 
-test('given a run that was joined and one that ended before, when both are joined, then each has its own values', () =>
+test('client.runs.join: given a run that was joined and one that ended before, when both are joined, then each has its own values', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
     const { runId, open } = await startGated(s, threadId);
@@ -159,21 +159,6 @@ test('given interrupt_before, when a run comes there, then it ends without an in
     const other = await newThread(s);
     await s.client.runs.wait(other, 'chain', { input: {}, interruptBefore: '*' });
     assert.deepEqual((await s.client.threads.getState(other)).next, ['one']);
-  }));
-
-test('given a run, when it takes longer than it may, then it ends as a time-out that wait and thread tell of', () =>
-  withServer({ overrides: { runTimeoutMs: 50 } }, async (s) => {
-    const threadId = await newThread(s);
-    const result = (await s.client.runs.wait(threadId, 'gate', {
-      input: say('for ever'),
-      config: { configurable: { gate: `${s.dir}/never` } },
-      raiseError: false,
-    })) as typeof FAILED;
-    assert.equal(result.__error__.error, 'TimeoutError');
-    const [run] = await s.client.runs.list(threadId);
-    assert.equal(run!.status, 'timeout');
-    const thread = (await s.request('GET', `/threads/${threadId}`)).json;
-    assert.deepEqual([thread.status, thread.error.error], ['error', 'TimeoutError']);
   }));
 
 test.run();

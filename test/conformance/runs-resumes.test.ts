@@ -80,8 +80,16 @@ for (const graph of ['asks', 'approve'])
           const late = await s.request('POST', path + route, { ...body, strict_resume: false });
           assert.deepEqual([late.status, late.json], [409, TAKEN]);
         }
-      const stateless = await s.request('POST', '/runs', { assistant_id: graph, command: { resume: null } });
-      assert.equal(stateless.status, 400);
+      // A thread that never asked takes no answer (D3).
+      const plain = await newThread(s);
+      await s.client.runs.wait(plain, 'echo', { input: say('a') });
+      const before = (await s.events()).length;
+      for (const route of ['', '/wait', '/stream']) {
+        const body = { assistant_id: 'echo', command: { resume: 'yes' } };
+        const { status, json } = await s.request('POST', `/threads/${plain}/runs${route}`, body);
+        assert.deepEqual([status, json], [409, TAKEN], route);
+      }
+      assert.equal((await s.events()).length, before);
     }));
 
 test('given two questions, when each is answered by its own at the same time, then both answers are taken', () =>

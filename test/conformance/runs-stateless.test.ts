@@ -107,4 +107,15 @@ test('given 20 stateless runs at once, when all have ended, then each had its ow
     assert.deepEqual(await s.client.threads.search({}), []);
   }));
 
+test('a resume without a thread is a 400', () =>
+  withServer({}, async (s) => {
+    for (const path of ['/runs', '/runs/wait', '/runs/stream']) {
+      const answer = await s.request('POST', path, { assistant_id: 'asks', command: { resume: 'yes' } });
+      const detail = 'You must provide a thread_id when resuming.';
+      assert.deepEqual([answer.status, answer.json], [400, { detail }], path);
+    }
+    const batch = [{ assistant_id: 'asks', command: { resume: 'yes' } }];
+    assert.equal((await s.request('POST', '/runs/batch', batch)).status, 400);
+  }));
+
 test.run();

@@ -173,43 +173,6 @@ test('given runs that are just about to start, when each is cancelled at once, t
     assert.equal(textsOf(thread.values).length, 40);
   }));
 
-test('given a run that is cancelled, when its reason is looked for, then the fact, the run and the thread have it', () =>
-  withServer(STOPS, async (s) => {
-    const { threadId, runId, marks, path } = await begun(s, 'heeds');
-    await reached(marks, 'begun');
-    await s.client.runs.cancel(threadId, runId, true);
-    const reason = INTERRUPTED.message;
-    const facts = (await s.events()).flatMap(({ type, data }) =>
-      type === 'RunCancelRequested' || type === 'RunCompleted' ? [data] : [],
-    );
-    assert.equal(facts.length, 2);
-    assert.ok('action' in facts[0]! && facts[0].reason === reason);
-    const outcome = 'outcome' in facts[1]! ? facts[1].outcome : undefined;
-    assert.ok(outcome?.kind === 'cancelled' && outcome.reason === reason);
-    assert.deepEqual((await s.request('GET', path)).json.error, INTERRUPTED);
-    const thread = (await s.request('GET', `/threads/${threadId}`)).json;
-    assert.deepEqual([thread.status, thread.error], ['interrupted', INTERRUPTED]);
-    const leaving = await openStream(`${s.url}/runs/stream`, {
-      body: {
-        assistant_id: 'heeds',
-        config: { configurable: { marks } },
-        on_disconnect: 'cancel',
-        on_completion: 'keep',
-      },
-    });
-    await reached(marks, 'begun', 2);
-    const location = leaving.headers.get('content-location')!;
-    leaving.leave();
-    await s.until(ended(location.split('/').at(-1)!));
-    const run = await s.until(({ type, data }) => type === 'RunCreated' && location.endsWith(data.runId));
-    const { threadId: of } = run.data as { threadId: string };
-    const { json } = await s.request('GET', `/threads/${of}${location}`);
-    assert.deepEqual(
-      [json.status, json.error.error, json.error.message],
-      ['interrupted', 'UserInterrupt', 'client disconnected from the run stream (on_disconnect=cancel)'],
-    );
-  }));
-
 test('given running runs, when the server stops with time for them, then those that end are not handed over', () =>
   withServer({ ...STOPS, overrides: { drainMs: 20_000, shutdownGraceMs: 20_000 } }, async (s) => {
     const threadId = await newThread(s);

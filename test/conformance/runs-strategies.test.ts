@@ -15,45 +15,35 @@ const BUSY =
 const statusOf = async (s: TestServer, threadId: string, runId: string): Promise<string> =>
   (await s.client.runs.get(threadId, runId)).status;
 
-for (const route of ['runs', 'runs/stream', 'runs/wait'])
-  test(`given an active run, when POST ${route} says reject, then 409, no event, no change, and the run succeeds (D3)`, () =>
-    withServer({}, async (s) => {
-      const threadId = await newThread(s);
-      const { runId, open } = await startGated(s, threadId);
-      const [events, thread] = [await s.events(), await s.client.threads.get(threadId)];
-
-      const refused = await s.request('POST', `/threads/${threadId}/${route}`, {
-        assistant_id: 'echo',
-        input: say('too early'),
-        metadata: { never: 'stored' },
-        multitask_strategy: 'reject',
-      });
-
-      assert.deepEqual([refused.status, refused.json], [409, { detail: BUSY }]);
-      assert.equal(refused.headers.get('content-location'), null);
-      assert.deepEqual(await s.events(), events);
-      assert.deepEqual(await s.client.threads.get(threadId), thread);
-      assert.equal((await s.client.runs.list(threadId)).length, 1);
-      open();
-      assert.deepEqual(textsOf(await s.client.runs.join(threadId, runId)), ['gated', 'through: gated']);
-      assert.equal(await statusOf(s, threadId, runId), 'success');
-      assert.equal((await s.client.threads.get(threadId)).status, 'idle');
-      // Free again, so the same request is welcome.
-      await s.client.runs.wait(threadId, 'echo', { input: say('now'), multitaskStrategy: 'reject' });
-    }));
-
-test('given a run that waits for its time, when another says reject, then that is refused too', () =>
+test('given an active run, when another says reject on any route, then 409, no event, no change, and the run succeeds (D3)', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
+    const { runId, open } = await startGated(s, threadId);
+    const [events, thread] = [await s.events(), await s.client.threads.get(threadId)];
+    for (const route of ['runs', 'runs/stream', 'runs/wait']) {
+      const refused = await s.request('POST', `/threads/${threadId}/${route}`, {
+        ...{ assistant_id: 'echo', input: say('too early'), metadata: { never: 'stored' } },
+        multitask_strategy: 'reject',
+      });
+      assert.deepEqual([refused.status, refused.json], [409, { detail: BUSY }], route);
+      assert.equal(refused.headers.get('content-location'), null);
+    }
+    assert.deepEqual(await s.events(), events);
+    assert.deepEqual(await s.client.threads.get(threadId), thread);
+    assert.equal((await s.client.runs.list(threadId)).length, 1);
+    open();
+    assert.deepEqual(textsOf(await s.client.runs.join(threadId, runId)), ['gated', 'through: gated']);
+    assert.equal(await statusOf(s, threadId, runId), 'success');
+    assert.equal((await s.client.threads.get(threadId)).status, 'idle');
+    // Free again, so the same request is welcome; a run that waits for its time is in the way too.
+    await s.client.runs.wait(threadId, 'echo', { input: say('now'), multitaskStrategy: 'reject' });
     await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600 });
-    await assert.rejects(
-      s.client.runs.create(threadId, 'echo', { multitaskStrategy: 'reject' }),
-      /HTTP 409.*already running/,
-    );
+    const late = s.client.runs.create(threadId, 'echo', { multitaskStrategy: 'reject' });
+    await assert.rejects(late, /HTTP 409.*already running/);
   }));
 
 test(
-  'given 100 rounds of 100 simultaneous creates with reject, when all have answered, then each round accepted one (X1)',
+  'given 20 rounds of 100 simultaneous creates with reject, when all have answered, then each round accepted one (X1)',
   () =>
     withServer({}, async (s) => {
       const body = JSON.stringify({
@@ -61,14 +51,14 @@ test(
         multitask_strategy: 'reject',
         config: { configurable: { gate: join(s.dir, 'never') } },
       });
-      // A hundred sockets that stay open: ten thousand requests in the time of a few hundred.
+      // A hundred sockets that stay open.
       const pool = new Pool(s.url, { connections: 100 });
       const create = async (path: string): Promise<number> => {
         const answer = await pool.request({ method: 'POST', path, body });
         await answer.body.dump();
         return answer.statusCode;
       };
-      for (let round = 0; round < 100; round++) {
+      for (let round = 0; round < 20; round++) {
         const threadId = await newThread(s);
         const path = `/threads/${threadId}/runs`;
         const statuses = await Promise.all(Array.from({ length: 100 }, () => create(path)));
@@ -170,7 +160,8 @@ test('given an active run with checkpoints, when a new one rolls it back, then i
 
     assert.deepEqual(textsOf(values), ['kept', 'echo: kept', 'new', 'echo: new']);
     assert.ok(!('done' in (values as object)));
-    assert.deepEqual(Object.keys((await waiting) as object), ['__error__']);
+    const gone = { error: 'RunGone', message: 'The run was rolled back or deleted.' };
+    assert.deepEqual(await waiting, { __error__: gone });
     for (const runId of [first.run_id, queued.run_id]) {
       const path = `/threads/${threadId}/runs/${runId}`;
       assert.equal((await s.request('GET', path)).status, 404);
@@ -191,19 +182,6 @@ test('given an active run with checkpoints, when a new one rolls it back, then i
     const ids = checkpoints.map(({ checkpointId }) => checkpointId);
     assert.ok(ids.includes((before.checkpoint as { checkpoint_id: string }).checkpoint_id));
     assert.ok(checkpoints.every(({ parentId }) => parentId === null || ids.includes(parentId)));
-  }));
-
-test('given a run that has not started, when it is superseded by rollback, then it is gone and the state unchanged', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    await s.client.runs.wait(threadId, 'echo', { input: say('kept') });
-    const waiting = await s.client.runs.create(threadId, 'echo', { afterSeconds: 3600 });
-    const values = await s.client.runs.wait(threadId, 'echo', {
-      input: say('new'),
-      multitaskStrategy: 'rollback',
-    });
-    assert.deepEqual(textsOf(values), ['kept', 'echo: kept', 'new', 'echo: new']);
-    await assert.rejects(s.client.runs.get(threadId, waiting.run_id), /HTTP 404.*Run not found/);
   }));
 
 test('given a thread that waits for an answer, when runs on it are rolled back or never begin, then it waits as before', () =>

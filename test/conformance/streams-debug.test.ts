@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
-import { config, newThread } from './scene.ts';
+import { config, newThread, say } from './scene.ts';
 import { dataOf, streamRun } from './stream-reader.ts';
 
 const test = suite('conformance: tasks, checkpoints, debug');
@@ -111,6 +111,20 @@ test('given a checkpoint to go back to, when the run is debugged, then its check
       ['fork', from.checkpointId, ['three']],
     );
     assert.deepEqual(rest.at(-1).payload.values.visited, ['one', 'two', 'three', 'four', 'five']);
+  }));
+
+test('the result of a task that failed has the error as name and message (official 2.7)', () =>
+  withServer(MODES, async (s) => {
+    // when
+    const body = { assistant_id: 'breaks', input: say('hi'), stream_mode: ['tasks', 'debug'] };
+    const frames = await streamRun(s, await newThread(s), body);
+    // then
+    const error = { error: 'NodeError', message: 'the node broke' };
+    const told = dataOf(frames, 'tasks').at(-1);
+    assert.deepEqual([told.error, told.result], [error, {}]);
+    const { type, payload } = dataOf(frames, 'debug').at(-1);
+    assert.deepEqual([type, payload.error, payload.result], ['task_result', error, {}]);
+    assert.equal(dataOf(frames, 'tasks').at(0).error, undefined);
   }));
 
 test.run();

@@ -197,4 +197,79 @@ test('given a run with every mode, when its stream is joined for one, then only 
     }
   }));
 
+interface Part {
+  readonly id?: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+async function collect(parts: AsyncIterable<unknown>): Promise<Part[]> {
+  const all: Part[] = [];
+  for await (const part of parts) all.push(part as Part);
+  return all;
+}
+
+test('client.runs.stream: given every mode, when the client streams, then each has its frames and the run is announced once', () =>
+  withServer(MODES, async (s) => {
+    const threadId = await newThread(s);
+    const announced: unknown[] = [];
+    const streamMode = [
+      ...(['values', 'updates', 'messages', 'messages-tuple', 'events'] as const),
+      ...(['debug', 'tasks', 'checkpoints', 'custom', 'tools'] as const),
+    ];
+    const parts = await collect(
+      s.client.runs.stream(threadId, 'weather', {
+        input: say('SF'),
+        streamMode,
+        streamSubgraphs: true,
+        streamResumable: true,
+        onRunCreated: (run) => announced.push(run),
+      }),
+    );
+    const [run] = await s.client.runs.list(threadId);
+    assert.deepEqual(announced, [{ run_id: run!.run_id, thread_id: threadId }]);
+    assert.deepEqual(parts[0], { id: '0', event: 'metadata', data: { run_id: run!.run_id, attempt: 1 } });
+    const seen = new Set(parts.map(({ event }) => event.split(/[|/]/)[0]));
+    const names = streamMode.map((mode) => (mode === 'messages-tuple' ? 'messages' : mode));
+    assert.deepEqual(seen, new Set(['metadata', ...names]));
+    assert.equal(run!.status, 'success');
+  }));
+
+for (const graph of ['agent', 'steps'])
+  test(`a message of ${graph} that was not streamed comes after its metadata (official 2.6)`, () =>
+    withServer(MODES, async (s) => {
+      // when
+      const body = { assistant_id: graph, input: say('hi'), stream_mode: 'messages' };
+      const frames = await streamRun(s, await newThread(s), body);
+      // then: each message is described once, before it is complete
+      const described = new Set<string>();
+      let complete = 0;
+      for (const { event, data } of frames as { event: string; data: any }[]) {
+        if (event === 'messages/metadata')
+          for (const [id, { metadata }] of Object.entries<any>(data)) {
+            assert.ok(!described.has(id), `described twice: ${id}`);
+            assert.equal(metadata.graph_id, graph);
+            described.add(id);
+          }
+        if (event !== 'messages/complete') continue;
+        for (const { id } of data) assert.ok(described.has(id), `not described: ${id}`);
+        complete += data.length;
+      }
+      assert.equal(complete, 4);
+    }));
+
+test('events of a graph carry its own name, or the id of the graph where it has none (official 2.8)', () =>
+  withServer(MODES, async (s) => {
+    for (const [graph, name] of [
+      ['agent', 'agent'],
+      ['named', 'Pathfinder'],
+    ] as const) {
+      const body = { assistant_id: graph, input: say('hi'), stream_mode: 'events' };
+      const frames = await streamRun(s, await newThread(s), body);
+      const events = dataOf(frames, 'events');
+      const root = events.filter(({ run_id: id }) => id === events[0].run_id);
+      assert.deepEqual(new Set(root.map((event) => event.name)), new Set([name]), graph);
+    }
+  }));
+
 test.run();

@@ -14,6 +14,9 @@ test('given a server, when it is asked how it is and what it is, then it tells',
     assert.deepEqual((await s.request('GET', '/ok?check_db=1')).json, { ok: true, services: {} });
     const { json } = await s.request('GET', '/info');
     assert.equal(typeof json.version, 'string');
+    assert.deepEqual(Object.keys(json.host), [
+      ...['kind', 'project_id', 'host_revision_id', 'revision_id', 'tenant_id'],
+    ]);
     assert.deepEqual(json.flags, {
       assistants: true,
       crons: true,
@@ -198,6 +201,26 @@ test('given long lists where one value is due, when they are sent, then they are
       });
       assert.deepEqual(answer.json, Array(found).fill({ thread_id: json.thread_id }));
     }
+  }));
+
+test('metrics count requests by method, route and status (official 6)', () =>
+  withServer({}, async (s) => {
+    const thread = await newThread(s);
+    await s.request('GET', `/threads/${thread}`);
+    await s.request('GET', `/threads/${MISSING}`);
+    await s.request('GET', '/nowhere');
+    const { text } = await s.request('GET', '/metrics');
+    for (const line of [
+      'rewound_http_requests_total{method="POST",path="/threads",status="200"} 1',
+      'rewound_http_requests_total{method="GET",path="/threads/:thread_id",status="200"} 1',
+      'rewound_http_requests_total{method="GET",path="/threads/:thread_id",status="404"} 1',
+      'rewound_http_requests_total{method="GET",path="other",status="404"} 1',
+    ])
+      assert.ok(text.includes(line), line);
+    assert.match(
+      text,
+      /rewound_http_request_seconds_total\{method="POST",path="\/threads",status="200"\} 0\.\d+/,
+    );
   }));
 
 test.run();

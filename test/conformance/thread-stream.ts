@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { StreamController } from '@langchain/langgraph-sdk/stream';
 import { WebSocket } from 'ws';
 import type { TestServer } from '../support/with-server.ts';
-import { ended } from './scene.ts';
+import { ended, say } from './scene.ts';
 
 export const TRANSPORTS = ['sse', 'websocket'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
@@ -243,4 +243,11 @@ export async function untilAsked(s: TestServer, threadId: string, assistantId: s
   return (await eventsOf(s, threadId, { channels: ['input', 'lifecycle'] }))
     .filter(({ method }) => method === 'input.requested')
     .map(({ params }) => params.data.interrupt_id as string);
+}
+
+/** Starts a run by command and waits for its end; resolves with its id. */
+export async function finished(s: TestServer, threadId: string, assistantId: string): Promise<string> {
+  const { result } = await command(s, threadId, 'run.start', { assistant_id: assistantId, input: say('x') });
+  await s.until(({ type, data }) => type === 'RunCompleted' && data.runId === result.run_id);
+  return result.run_id;
 }

@@ -57,21 +57,6 @@ test('client.threads.count: given threads, when they are counted, then metadata,
     assert.equal(await threads.count({ values: { messages: [] }, status: 'idle' }), 0);
   }));
 
-test('A2 given threads of two users, when they are counted or found by values, then each has his own', () =>
-  withServer({ config: config('platform.auth.json') }, async (s) => {
-    const [alice, bob] = ['alice', 'bob'].map((name) => ({ authorization: `Bearer ${name}-token` }));
-    const { thread_id: id } = (await s.request('POST', '/threads', {}, alice)).json;
-    await s.request('POST', `/threads/${id}/runs/wait`, { assistant_id: 'echo', input: { mark: 1 } }, alice);
-    for (const [who, n] of [
-      [alice, 1],
-      [bob, 0],
-    ] as const)
-      for (const body of [{}, { values: { mark: 1 } }]) {
-        assert.equal((await s.request('POST', '/threads/count', body, who)).json, n);
-        assert.equal((await s.request('POST', '/threads/search', body, who)).json.length, n);
-      }
-  }));
-
 test('client.threads.search: given paths, when threads are searched with extract, then each alias holds what lies there or null', () =>
   withServer({}, async (s) => {
     const id = await newThread(s, { metadata: { user: { name: 'Ann', 'a-b': 1 } } });
@@ -120,15 +105,14 @@ test('client.threads.get: given a thread with values and a time to live, when it
     await assert.rejects(threads.get(MISSING), /HTTP 404/);
   }));
 
-test('client.threads.delete: given a thread, when it is deleted, then it and its runs are gone, and a second time 404', () =>
+test('extracts have names of letters, digits and underscores; none are shown when none were asked (official 6)', () =>
   withServer({}, async (s) => {
-    const { threads, runs } = s.client;
-    const id = await newThread(s);
-    await runs.wait(id, 'echo', { input: say('hi') });
-    await threads.delete(id);
-    await assert.rejects(threads.get(id), /HTTP 404/);
-    await assert.rejects(runs.list(id), /HTTP 404/);
-    await assert.rejects(threads.delete(id), /HTTP 404/);
+    await newThread(s, { metadata: { a: 1 } });
+    const find = (extract: Record<string, string>) => s.request('POST', '/threads/search', { extract });
+    for (const name of ['a b', '1a', 'é', ''])
+      assert.equal((await find({ [name]: 'metadata.a' })).status, 422, name);
+    assert.deepEqual((await find({ _a1: 'metadata.a' })).json[0].extracted, { _a1: 1 });
+    assert.equal('extracted' in (await find({})).json[0], false);
   }));
 
 test.run();

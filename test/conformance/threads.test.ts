@@ -12,6 +12,7 @@ import {
   startGated,
   TIMESTAMP,
   untilMark,
+  config,
 } from './scene.ts';
 
 const test = suite('conformance: threads');
@@ -112,15 +113,14 @@ test('given no such thread, when it is read, changed or deleted, then the answer
     assert.equal((await s.events()).length, before);
   }));
 
-test('given a thread with values, when it is deleted, then it is gone from every route, and its id can begin anew (L3)', () =>
+test('client.threads.delete: given a thread with values, when it is deleted, then it is gone from every route, and its id can begin anew (L3)', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);
     const values = await s.client.runs.wait(threadId, 'echo', { input: say('secret words') });
     assert.equal((await s.client.threads.get(threadId)).status, 'idle');
     assert.deepEqual((await s.client.threads.get(threadId)).values, values);
 
-    const deleted = await s.request('DELETE', `/threads/${threadId}`);
-    assert.deepEqual([deleted.status, deleted.text], [204, '']);
+    await s.client.threads.delete(threadId);
     for (const path of ['', '/state', '/runs'])
       assert.equal((await s.request('GET', `/threads/${threadId}${path}`)).status, 404, path);
     assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 404);
@@ -135,7 +135,8 @@ test('given a thread with values, when it is deleted, then it is gone from every
     assert.deepEqual((await s.client.threads.get(threadId)).values, anew);
     assert.ok(!JSON.stringify(anew).includes('secret words'));
     await s.restart();
-    assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 204);
+    const gone = await s.request('DELETE', `/threads/${threadId}`);
+    assert.deepEqual([gone.status, gone.text], [204, '']);
     const implied = await s.request('POST', `/threads/${threadId}/runs/wait`, {
       assistant_id: 'echo',
       input: say('third words'),
@@ -216,6 +217,23 @@ test('a thread shows the title that its first run with a text gave it, until tha
     const named = await newThread(s, { metadata: { title: 'Cities' } });
     await s.request('POST', `/threads/${named}/runs/wait`, { assistant_id: 'echo', input: say('hi') });
     assert.equal((await s.request('GET', `/threads/${named}`)).json.title, 'Cities');
+  }));
+
+test('clients do not write the metadata keys of the server (official 1.6)', () =>
+  withServer({ config: config('platform.json') }, async (s) => {
+    const forged = { assistant_id: 'f', run_id: 'f', thread_id: 'f', cron_id: 'f' };
+    const kept = { graph_id: 'g', user_id: 'u', created_by: 'c', owner: 'o', langgraph_x: 'l' };
+    const post = async (path: string, body: object) => (await s.request('POST', path, body)).json;
+    const metadata = { ...forged, ...kept };
+    const thread = await post('/threads', { metadata });
+    assert.deepEqual(thread.metadata, kept);
+    const { json } = await s.request('PATCH', `/threads/${thread.thread_id}`, {
+      metadata: { ...forged, more: 1 },
+    });
+    assert.deepEqual(json.metadata, { ...kept, more: 1 });
+    assert.deepEqual((await post('/assistants', { graph_id: 'echo', metadata })).metadata, kept);
+    const plan = { assistant_id: 'echo', schedule: '0 0 1 1 *', metadata };
+    assert.deepEqual((await post('/runs/crons', plan)).metadata, kept);
   }));
 
 test.run();

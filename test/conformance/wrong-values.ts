@@ -9,7 +9,8 @@ export const OFFSETS = [-1, 1.5, 'x', {}, 1e300];
 /** Values that are wrong for the field, for each body. */
 export const RUN: Record<string, readonly unknown[]> = {
   assistant_id: [undefined, null, ...NAMES],
-  command: ['resume', 1, []],
+  command: ['resume', 1, [], {}, { update: null, goto: null }],
+  context: OBJECTS,
   metadata: OBJECTS,
   config: OBJECTS,
   'config.configurable': OBJECTS,
@@ -133,6 +134,7 @@ export const ASSISTANT: Record<string, readonly unknown[]> = {
   'config.configurable': OBJECTS,
   'config.tags': ['t', [1], {}],
   'config.recursion_limit': [0, -1, 1.5, '5'],
+  context: OBJECTS,
   metadata: OBJECTS,
   name: NAMES,
   description: [1, {}, [], 'x'.repeat(10_001), '\ud800'],

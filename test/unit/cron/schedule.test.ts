@@ -42,6 +42,24 @@ test('given five and six fields, names and lists, when slots are looked for, the
   assert.equal(nextSlot({ schedule: '0 0 30 2 *', timezone: null }, 0), null);
 });
 
+test('names of schedules stand for their slots (official 5.2)', () => {
+  // given: the first of January 2026, a Thursday
+  for (const [schedule, slot] of [
+    ['@hourly', '2026-01-01T01:00'],
+    ['@daily', '2026-01-02T00:00'],
+    ['@midnight', '2026-01-02T00:00'],
+    ['@weekly', '2026-01-04T00:00'],
+    ['@monthly', '2026-02-01T00:00'],
+    ['@yearly', '2027-01-01T00:00'],
+    ['@annually', '2027-01-01T00:00'],
+  ] as const)
+    assert.equal(
+      nextSlot({ schedule, timezone: null }, at('2026-01-01T00:00:00')),
+      at(`${slot}:00`),
+      schedule,
+    );
+});
+
 test('a time of day skipped when clocks go forward comes once, at the end of the gap', () => {
   const night = ['2026-03-28T12:00:00', '2026-03-30T12:00:00'] as const;
   assert.deepEqual(slots('30 2 * * *', BERLIN, ...night), ['2026-03-29T01:00:00', '2026-03-30T00:30:00']);
@@ -142,7 +160,7 @@ test('given texts that are no schedule or no zone, when they are looked at, then
     '* * * *',
     '* * * * * * *',
     '61 * * * *',
-    '@reboot',
+    ...['@reboot', '@never', '@', 'daily'],
     '? * * * *',
     '* * * * X',
     '*\t* * * *',
