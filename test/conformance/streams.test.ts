@@ -38,32 +38,29 @@ test('given a run, when it is streamed, then ids are dense from 0 and the first 
   }));
 
 for (const graph of ['agent', 'steps', 'approve', 'asks'])
-  for (const [mode, events] of [
-    [undefined, ['values']],
-    ['values', ['values']],
-    ['updates', ['updates']],
-    [['messages-tuple'], ['messages']],
-    ['custom', ['custom']],
-    ['events', ['events']],
-    [
-      ['updates', 'values', 'updates'],
-      ['updates', 'values'],
-    ],
-    [[], ['values']],
-  ] as const)
-    test(`given the graph ${graph}, when its stream is asked for in mode ${JSON.stringify(mode)}, then no other frames come`, () =>
-      withServer({}, async (s) => {
+  test(`given the graph ${graph}, when its stream is asked for in any mode, then no other frames come`, () =>
+    withServer({}, async (s) => {
+      for (const [mode, events] of [
+        [undefined, ['values']],
+        [[], ['values']],
+        ['values', ['values']],
+        ['updates', ['updates']],
+        [['messages-tuple'], ['messages']],
+        ['custom', ['custom']],
+        ['events', ['events']],
+        [
+          ['updates', 'values', 'updates'],
+          ['updates', 'values'],
+        ],
+      ] as const) {
         const frames = await stream(s, { assistant_id: graph, input: say('hi'), stream_mode: mode });
-        const allowed = new Set(['metadata', ...events]);
-        assert.ok(
-          eventsOf(frames).every((event) => allowed.has(event)),
-          eventsOf(frames).join(),
-        );
         const silent = new Set<string>();
         if (graph !== 'steps') silent.add('custom');
         if (graph === 'approve' || graph === 'asks') silent.add('messages');
-        for (const event of events) assert.equal(dataOf(frames, event).length > 0, !silent.has(event), event);
-      }));
+        const expected = ['metadata', ...events.filter((event) => !silent.has(event))];
+        assert.deepEqual(eventsOf(frames).sort(), expected.sort(), JSON.stringify(mode));
+      }
+    }));
 
 test('given an agent that streams letters, when messages are asked for, then they are chunks, the tool message, chunks', () =>
   withServer({}, async (s) => {
@@ -88,24 +85,6 @@ test('given an agent that streams letters, when messages are asked for, then the
       assert.equal(typeof metadata.langgraph_step, 'number');
     }
     assert.equal(new Set(messages.slice(0, 5).map(([{ id }]) => id)).size, 1);
-  }));
-
-test('given values and updates, when both are asked for, then each step has its own, and values end the stream', () =>
-  withServer({}, async (s) => {
-    const frames = await stream(s, {
-      assistant_id: 'agent',
-      input: say('hi'),
-      stream_mode: ['values', 'updates'],
-    });
-    assert.deepEqual(
-      dataOf(frames, 'values').map(({ messages }) => messages.length),
-      [1, 2, 3, 4],
-    );
-    assert.deepEqual(
-      dataOf(frames, 'updates').map((update) => Object.keys(update)),
-      [['agent'], ['tool'], ['agent']],
-    );
-    assert.equal(frames.at(-1)!.event, 'values');
   }));
 
 test('given a graph that asks, when it is streamed, then updates and values carry the interrupt, values beside the state', () =>
@@ -191,13 +170,6 @@ test('given a run with several modes, when one is asked for on join, then only t
     });
     const frames = await all.rest();
     const path = `${s.url}${all.headers.get('location') ?? ''}`;
-    for (const mode of modes) {
-      const event = mode === 'messages-tuple' ? 'messages' : mode;
-      const expected = frames.filter((frame) => frame.event === 'metadata' || frame.event === event);
-      assert.ok(expected.length > 1, mode);
-      for (const query of [mode, JSON.stringify([mode]), JSON.stringify(mode)].slice(0, 2))
-        assert.deepEqual(await readFrames(`${path}?stream_mode=${encodeURIComponent(query)}`), expected);
-    }
     const two = frames.filter(({ event }) => ['metadata', 'values', 'custom'].includes(event));
     for (const query of ['stream_mode=values&stream_mode=custom', 'stream_mode=values,custom'])
       assert.deepEqual(await readFrames(`${path}?${query}`), two);

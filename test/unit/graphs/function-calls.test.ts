@@ -1,59 +1,11 @@
 import * as assert from 'node:assert/strict';
 import type { Json } from '../../../src/kernel/json.ts';
-import type { StreamMode } from '../../../src/protocol/stream-modes.ts';
 import { heapInUse } from '../../support/garbage.ts';
 import { suite } from '../../support/suite.ts';
-import { plain, sources, success, survey, valuesOf, type Config, type State } from './function-harness.ts';
+import { plain, success, survey, valuesOf, type Config, type State } from './function-harness.ts';
 import { contents, human } from './harness.ts';
 
 const test = suite('function calls');
-
-test('given interrupt(), when answered run by run, then the function goes on and repeats nothing', async () => {
-  const { bench, did } = survey();
-  const modes: StreamMode[] = ['values', 'updates', 'custom'];
-  const first = await bench.run({ input: { topic: 't' }, streamModes: modes });
-  const state = await bench.state();
-  assert.deepEqual(state.next, ['agent']);
-  assert.match(state.interrupts[0]?.id ?? '', /^[0-9a-f]{32}$/);
-  assert.deepEqual(state.interrupts[0]?.value, { ask: 'name' });
-  assert.deepEqual(state.tasks[0]?.path, ['__pregel_pull', 'agent']);
-  assert.deepEqual(first.end, {
-    kind: 'success',
-    next: ['agent'],
-    interrupts: { [state.tasks[0]?.id ?? '']: state.interrupts },
-  });
-  assert.deepEqual(first.frames.slice(-2), [
-    { event: 'updates', data: { __interrupt__: state.interrupts } },
-    { event: 'values', data: { topic: 't', log: ['t'], __interrupt__: state.interrupts } },
-  ]);
-  assert.deepEqual(state.values, { topic: 't', log: ['t'] });
-
-  const second = await bench.restart().run({ command: { resume: 'ann' }, streamModes: modes });
-  assert.deepEqual(second.of('custom'), ['name ann']);
-  assert.deepEqual(second.of('updates')[0], { agent: { name: 'ann' } });
-  assert.deepEqual(second.of('values')[0], { topic: 't', log: ['t'] });
-  assert.notEqual((await bench.state()).interrupts[0]?.id, state.interrupts[0]?.id);
-
-  const third = await bench.restart().run({ command: { resume: 44 }, streamModes: modes });
-  assert.deepEqual(third.end, success);
-  assert.deepEqual(third.of('custom'), []);
-  assert.deepEqual(await valuesOf(bench), { topic: 't', log: ['t'], name: 'ann', age: 44 });
-  assert.deepEqual((await bench.state()).next, []);
-  assert.equal(did.length, 3);
-  assert.deepEqual(sources(bench), ['input -1', 'loop 0', 'loop 1', 'loop 2']);
-});
-
-test('given two questions in a row, when answered, then answers are given in the order of the questions', async () => {
-  const bench = plain((_, { interrupt }) => ({
-    answers: [interrupt('a?'), interrupt('b?'), interrupt('c?')],
-  }));
-  await bench.run({ input: { x: 1 } });
-  for (const answer of [false, { b: 1 }, 'c']) {
-    assert.deepEqual((await bench.state()).next, ['agent']);
-    await bench.restart().run({ command: { resume: answer } });
-  }
-  assert.deepEqual(await valuesOf(bench), { x: 1, answers: [false, { b: 1 }, 'c'] });
-});
 
 test('given answers by interrupt id, when one of them is meant, then it is taken and others are refused', async () => {
   const bench = plain((_, { interrupt }) => ({ answer: interrupt('?') }));

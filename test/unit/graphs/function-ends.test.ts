@@ -60,52 +60,6 @@ test('given every mode, when the function runs, then frames look like those of L
   assert.deepEqual(end['data'], { output: { messages: [hi, hey] } });
 });
 
-for (const mode of ALL)
-  test(`given only the mode ${mode}, when the function runs, then no other frame is sent`, async () => {
-    const bench = plain((_, config) => {
-      void config.writer('x');
-      return { messages: { role: 'ai', content: 'hey' } };
-    });
-    const { frames } = await bench.run({ input: {}, streamModes: [mode] });
-    const name = mode === 'messages-tuple' ? 'messages' : mode;
-    assert.ok(frames.length > 0);
-    assert.deepEqual(new Set(frames.map((frame) => frame.event)), new Set([name]));
-  });
-
-test('A4 given a user, when the function runs, then its config has everything and no output has the user', async () => {
-  let seen: Config | undefined;
-  const bench = plain((_, config) => {
-    seen = config;
-    void config.writer('x');
-    return { messages: { role: 'ai', content: 'hey' } };
-  });
-  const user = { identity: 'alice-1', permissions: ['read'], token: 'secret-token' };
-  const { frames } = await bench.run({
-    input: {},
-    attempt: 2,
-    user,
-    context: { model: 'small' },
-    streamModes: ALL,
-    config: {
-      configurable: { platform_auth_user: 'mallory', api_key: 'sk-1' },
-      metadata: { m: 1 },
-      tags: ['t'],
-    },
-  });
-  assert.deepEqual(seen?.configurable['platform_auth_user'], user);
-  assert.equal(seen?.configurable['langgraph_auth_user_id'], 'alice-1');
-  assert.deepEqual(seen?.configurable['platform_auth_permissions'], ['read']);
-  assert.equal(seen?.configurable['api_key'], 'sk-1');
-  assert.deepEqual([seen?.context, seen?.tags, seen?.attempt], [{ model: 'small' }, ['t'], 2]);
-  assert.equal(seen?.metadata['m'], 1);
-  assert.ok(seen?.signal instanceof AbortSignal);
-  assert.equal(seen?.configurable['thread_id'], seen?.threadId);
-  assert.equal(seen?.configurable['run_id'], seen?.runId);
-  const shown = JSON.stringify([frames, await bench.state()]) + bench.checkpoints.text();
-  for (const secret of ['alice-1', 'secret-token', 'mallory', 'sk-1', '_auth_user'])
-    assert.ok(!shown.includes(secret), secret);
-});
-
 test('given command.goto, when the run starts, then it ends with an error that says why', async () => {
   const { end } = await plain(() => ({})).run({ command: { goto: 'node' } });
   assert.match((end as { message: string }).message, /plain function: it has no nodes/);
@@ -125,35 +79,6 @@ test('more keys than a state may have end a function with an error and leave the
   const { end } = await bench.run({ input: {} });
   assert.match((end as { message: string }).message, /10001 keys at its top level, 10000 at most/);
   assert.equal((await valuesOf(bench))['k7'], 70);
-});
-
-test('X3 an aborted function that ignores its signal stops at once, and nothing follows', async () => {
-  const running = gate();
-  const released = gate();
-  const finished = gate();
-  const bench = plain(async function* (_, { writer }: Config) {
-    yield { n: 1 };
-    running.open();
-    await released.opened;
-    await writer('late');
-    try {
-      yield { n: 2 };
-    } finally {
-      finished.open();
-    }
-  });
-  const stop = new AbortController();
-  const run = bench.run({ input: {}, streamModes: ALL }, { signal: stop.signal });
-  await running.opened;
-  stop.abort('interrupt');
-  const { end, frames } = await run;
-  assert.deepEqual(end, { kind: 'stopped' });
-  const before = [bench.checkpoints.saved.length, bench.checkpoints.writes.length, frames.length];
-  released.open();
-  await finished.opened;
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.deepEqual([bench.checkpoints.saved.length, bench.checkpoints.writes.length, frames.length], before);
-  assert.deepEqual(await valuesOf(bench), { n: 1 });
 });
 
 test('an aborted function that throws is stopped, not failed', async () => {
@@ -247,19 +172,6 @@ test('given a slow reader, when the function writes without end, then it waits f
     frames.map((frame) => frame.data),
     Array.from({ length: 1_000 }, (_, i) => i),
   );
-});
-
-test('given a function thread that never ran, when its state is read, then it is empty', async () => {
-  const state = await plain(() => ({})).state();
-  assert.deepEqual(state, {
-    values: {},
-    next: [],
-    tasks: [],
-    checkpoint: null,
-    parentCheckpoint: null,
-    createdAt: null,
-    interrupts: [],
-  });
 });
 
 test.run();

@@ -120,33 +120,6 @@ test('given command.update alone, when the run starts, then it is merged like an
   assert.deepEqual(await valuesOf(bench), { a: 2, seen: 2 });
 });
 
-test('given null as input, when nothing waits, then the function runs on the state as it is', async () => {
-  const bench = plain((state) => ({ n: Number(state['n'] ?? 0) + 1 }));
-  await bench.run({ input: null });
-  await bench.run({ input: null });
-  assert.deepEqual(await valuesOf(bench), { n: 2 });
-});
-
-test('given a checkpoint id, when a run starts from it, then the state is that of the checkpoint', async () => {
-  const bench = plain((state) => ({ n: Number(state['n']) + 1 }));
-  await bench.run({ input: { n: 0 } });
-  await bench.run({ input: { n: 10 } });
-  const first = bench.checkpoints.saved[1]?.checkpointId ?? '';
-  await bench.run({ input: null, config: { configurable: { checkpoint_id: first }, metadata: {} } });
-  assert.deepEqual(await valuesOf(bench), { n: 2 });
-  assert.equal(bench.checkpoints.saved.at(-2)?.parentId, first);
-  const gone = await bench.run({ config: { configurable: { checkpoint_id: 'gone' }, metadata: {} } });
-  assert.match((gone.end as { message: string }).message, /no checkpoint gone/);
-});
-
-test('given a function that returns nothing, when it ends, then the thread is finished', async () => {
-  const bench = plain(() => undefined);
-  const { end, of } = await bench.run({ input: { a: 1 } });
-  assert.deepEqual(end, success);
-  assert.deepEqual(of('values'), [{ a: 1 }]);
-  assert.deepEqual((await bench.state()).next, []);
-});
-
 test('given values beyond JSON, when stored, then the function gets them back and clients see plain JSON', async () => {
   let seen: unknown;
   const bench = plain((state) => {

@@ -1,9 +1,11 @@
 /** Graphs that a node calls in a thread of its own choice: what the library's own saver does is what is expected. */
 import * as assert from 'node:assert/strict';
-import { Annotation, Command, interrupt, MemorySaver, StateGraph } from '@langchain/langgraph';
+import { Annotation, Command, interrupt, MemorySaver, StateGraph, Send } from '@langchain/langgraph';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { suite } from '../../support/suite.ts';
 import { openBench } from './harness.ts';
+import { Log, START } from './langgraph-harness.ts';
+import type { Json } from '../../../src/kernel/json.ts';
 
 const test = suite('langgraph threads of graph code');
 
@@ -110,6 +112,25 @@ test("a node that reads another thread's state does not get its own", async () =
     .compile();
   await openBench(looking).run({ input: { user: 'ann' } });
   assert.deepEqual(read, [undefined, 'ann']);
+});
+
+test('given parallel sends, when one of them asks, then the finished ones are kept', async () => {
+  const ran: string[] = [];
+  const graph = new StateGraph(Log)
+    .addNode('split', () => ({}))
+    .addNode('work', ({ answer }: { answer: Json }) => {
+      ran.push(String(answer));
+      return { log: [answer === 'ask' ? (interrupt('which?') as string) : String(answer)] };
+    })
+    .addEdge('__start__', 'split')
+    .addConditionalEdges('split', () => ['x', 'ask', 'y'].map((answer) => new Send('work', { answer })))
+    .compile();
+  const bench = openBench(graph);
+  const { end } = await bench.run({ input: START });
+  assert.deepEqual(end.kind === 'success' && end.next, ['work']);
+  await bench.restart().run({ command: { resume: 'z' } });
+  assert.deepEqual(ran, ['x', 'ask', 'y', 'ask']);
+  assert.deepEqual(((await bench.state()).values as JsonObject)['log'], ['x', 'z', 'y']);
 });
 
 test.run();
