@@ -195,4 +195,27 @@ test('given a receiver whose answer never ends, when the delivery is made, then 
     }),
   ));
 
+async function withDeafSinks<T>(count: number, use: (urls: readonly string[]) => Promise<T>): Promise<T> {
+  if (count === 0) return use([]);
+  return withWebhookSink((sink) => {
+    sink.otherwise('hang');
+    return withDeafSinks(count - 1, (urls) => use([...urls, sink.url()]));
+  });
+}
+
+test('W3 given more deaf hosts than there are slots for, when another host is owed a webhook, then it need not wait for their time-outs', () =>
+  withServer({ env: { PLATFORM_WEBHOOK_TIMEOUT_SECS: '600' } }, (s) =>
+    withDeafSinks(24, (deaf) =>
+      withWebhookSink(async (healthy) => {
+        const body = (webhook: string) => ({ assistant_id: 'echo', input: say('x'), webhook });
+        const batch = deaf.flatMap((url) => [body(url), body(url), body(url), body(url)]);
+        assert.equal((await s.request('POST', '/runs/batch', batch)).status, 200);
+        let owed = 0;
+        await s.until(({ type }) => type === 'WebhookOwed' && ++owed === batch.length);
+        await s.request('POST', '/runs', body(healthy.url()));
+        assert.equal((await healthy.next(1)).length, 1);
+      }),
+    ),
+  ));
+
 test.run();

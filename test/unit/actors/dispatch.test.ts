@@ -113,21 +113,6 @@ test('X1 given an idle thread, when 100 runs with reject come at once, then exac
     assert.equal((await log.readStream(STREAM, 1, 1_000)).length, 2);
   }));
 
-test('concurrent commands of one thread are decided in order, each on the one before', () =>
-  withThreads(async ({ done, threads, log }) => {
-    await done(ask.createThread());
-    await Promise.all(
-      Array.from({ length: 50 }, (_, i) => threads.dispatch(THREAD, [ask.updateThread({ [`k${i}`]: i })])),
-    );
-    const { state, version } = await foldOf(log);
-    assert.equal(version, 51);
-    assert.ok(isLiving(state));
-    assert.deepEqual(
-      Object.keys(state.metadata),
-      Array.from({ length: 50 }, (_, i) => `k${i}`),
-    );
-  }));
-
 test('X5 without room for idle actors commands wait for a start that is being committed', () =>
   withThreads(
     async ({ done, threads, log }) => {
@@ -216,14 +201,6 @@ test('L4 a repeated command id gets the first receipt though the command cannot 
     assert.deepEqual(late.events, update.events);
     assert.ok(isLiving(late.state) && late.state.metadata['n'] === 2);
     assert.equal((await foldOf(lent.log)).version, 6);
-  }));
-
-test('L4 D3 a refused command with a new command id writes nothing', () =>
-  withThreads(async ({ done, refused, dump }) => {
-    await done(toRunning('a'));
-    const before = dump();
-    assert.equal(await refused(ask.createRun('b', 'reject'), { commandId: 'new' }), 'thread-busy');
-    assert.equal(dump(), before);
   }));
 
 test('X2 a write with a lease that ended unnoticed by the actor is refused as stale', () =>

@@ -143,10 +143,4 @@ test('D2 given commands, when an actor decides them, then nothing of it moves un
   });
 });
 
-test('given a thread that never was, when its actor is loaded, then it is absent at version 0', () =>
-  withThreads(async ({ log }) => {
-    const actor = await loadThreadActor(log, THREAD);
-    assert.deepEqual([actor.state, actor.version], [initial, 0]);
-  }));
-
 test.run();

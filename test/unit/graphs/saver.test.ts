@@ -1,16 +1,11 @@
 import * as assert from 'node:assert/strict';
-import { Annotation, DeltaChannel, interrupt, StateGraph } from '@langchain/langgraph';
-import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint';
-import { validate } from '@langchain/langgraph-checkpoint-validation';
-import type { JsonObject } from '../../../src/kernel/json.ts';
+import { Annotation, DeltaChannel, StateGraph } from '@langchain/langgraph';
 import { createDecoder } from '../../../src/graphs/codec.ts';
-import type { CheckpointTuple, Saver, SaverConfig } from '../../../src/graphs/langgraph/saver-contract.ts';
+import type { CheckpointTuple, Saver } from '../../../src/graphs/langgraph/saver-contract.ts';
 import { openSaver } from '../../../src/graphs/langgraph/saver.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
-import { manyThreads } from '../../support/many-threads.ts';
 import { suite } from '../../support/suite.ts';
 import { ids, openBench } from './harness.ts';
-import { runSpecs } from './spec-runner.ts';
 
 const test = suite('langgraph saver');
 
@@ -30,18 +25,6 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-test("the saver passes the library's validation suite", async () => {
-  const results = await runSpecs(() =>
-    validate({
-      checkpointerName: 'rewound',
-      createCheckpointer: () =>
-        manyThreads(() => saverOf(createMemoryCheckpoints())) as unknown as BaseCheckpointSaver,
-    }),
-  );
-  assert.ok(results.length > 700, `only ${results.length} checks ran`);
-  for (const { title, error } of results) if (error !== undefined) assert.fail(`${title}: ${String(error)}`);
-});
-
 test('given versions, when compared as text or by locale, then a later one is always greater', () => {
   const saver = saverOf(createMemoryCheckpoints());
   let version: string | undefined;
@@ -52,25 +35,6 @@ test('given versions, when compared as text or by locale, then a later one is al
     version = next;
   }
   assert.notEqual(saver.getNextVersion(version), saver.getNextVersion(version));
-});
-
-test('P3 given two forks of one checkpoint, when both change a channel, then each keeps its own value', async () => {
-  const store = createMemoryCheckpoints();
-  const saver = saverOf(store);
-  const put = async (parent: SaverConfig, id: string, text: string) => {
-    const base = await saver.getTuple(parent);
-    const before = base?.checkpoint.channel_versions['text'];
-    const channel_versions = { text: saver.getNextVersion(before) };
-    const checkpoint = { v: 4, id, ts: '', channel_values: { text }, channel_versions, versions_seen: {} };
-    return saver.put(parent, checkpoint, { source: 'loop', step: 0, parents: {} }, channel_versions);
-  };
-  const root = await put({ configurable: { thread_id: 't', checkpoint_ns: '' } }, 'c1', 'root');
-  const [one, two] = [await put(root, 'c2', 'one'), await put(root, 'c3', 'two')];
-  const texts = await Promise.all([root, one, two].map((config) => saver.get(config)));
-  assert.deepEqual(
-    texts.map((each) => each?.channel_values['text']),
-    ['root', 'one', 'two'],
-  );
 });
 
 test('X2 given a store that refuses, when the runtime saves, then nothing rejects and the failure is told', async () => {
@@ -101,21 +65,6 @@ test('a very long error text of a node is stored as short as clients see it', as
   const { message, name } = JSON.parse(noted!.data) as { message: string; name: string };
   assert.equal(message, `${'m'.repeat(16_384)}… (100000 characters)`);
   assert.equal(name, `${'n'.repeat(256)}… (100000 characters)`);
-});
-
-test('a new process reads the whole value of a delta channel', async () => {
-  const append = (all: string[], added: string[][]): string[] => all.concat(...added);
-  const State = Annotation.Root({ log: () => new DeltaChannel(append as never) as never });
-  const graph = new StateGraph(State)
-    .addNode('a', () => ({ log: ['a'] }) as never)
-    .addNode('b', () => ({ log: [interrupt('?')] }) as never)
-    .addEdge('__start__', 'a')
-    .addEdge('a', 'b')
-    .compile();
-  const bench = openBench(graph);
-  await bench.run({ input: { log: ['in'] } });
-  await bench.restart().run({ command: { resume: 'b' } });
-  assert.deepEqual(((await bench.restart().state()).values as JsonObject)['log'], ['in', 'a', 'b']);
 });
 
 test("LangGraph continues from a plain function's checkpoint with its values as channels", async () => {

@@ -113,35 +113,6 @@ test('a run with rollback turns the stop of a stopping run into a rollback', () 
   assert.equal(end.data.head, null);
 });
 
-test('a cancel with interrupt does not prevent a rollback that is under way', () => {
-  const state = given(...running, fact.cancelRequested('a', 'rollback'))
-    .when(ask.cancel('a', 'interrupt'))
-    .then();
-  assert.ok(state.status === 'stopping' && state.action === 'rollback');
-});
-
-test('a run under rollback whose graph succeeds is rolled back to the head before it', () => {
-  const before = [
-    fact.created(),
-    ...[fact.runCreated('z'), fact.started('z'), fact.saved('z', 'c0'), fact.completed('z', { head: 'c0' })],
-  ];
-  const undone = [
-    fact.runCreated('a'),
-    fact.started('a'),
-    fact.saved('a', 'c1'),
-    fact.cancelRequested('a', 'rollback'),
-  ];
-  const state = given(...before, ...undone)
-    .when(ask.complete('a'))
-    .then(
-      fact.completed('a', {
-        outcome: { kind: 'rolled-back', reason: 'asked' },
-        head: 'c0',
-      }),
-    );
-  assert.ok(state.status === 'idle' && state.head === 'c0');
-});
-
 test('rolling back a second attempt restores the head before the first', () => {
   const history = [
     ...[fact.created(), fact.runCreated('a'), fact.started('a', 1, 'l1'), fact.saved('a', 'c1')],
@@ -267,21 +238,6 @@ test('X3 L3 given open runs, when the thread is deleted, then each gets its one 
       fact.deleted(),
     );
   assert.deepEqual(state, { status: 'deleted', threadId: THREAD });
-});
-
-test('X2 given a requeued run, when its earlier attempt still writes, then its lease is stale', () => {
-  const history = [...running, fact.requeued('a')];
-  for (const command of [ask.save('a', 'c1'), ask.complete('a'), ask.requeue('a')]) {
-    given(...history)
-      .when(command)
-      .thenRefused({ code: 'lease-stale' });
-    given(...history, fact.started('a', 2, 'lease-2'))
-      .when(command)
-      .thenRefused({ code: 'lease-stale' });
-    given(...history, fact.started('b', 1, 'lease-b'))
-      .when(command)
-      .thenRefused({ code: 'lease-stale' });
-  }
 });
 
 test.run();
