@@ -75,7 +75,7 @@ SEED=N npm test -- FILE           a random test again, with the seed that it pri
 TEST_LANES=N                      concurrent processes (${MAX_PROCESSES})
 TEST_FILE_TIMEOUT_MS=N            time limit of a file on a usual machine (${FILE_TIMEOUT_MS})
 ${TIME_SCALE}=N                 factor of all time limits; measured when absent
-SIMULATION_SEEDS=N MODEL_SEEDS=N  random histories of the model tests`;
+SIMULATION_SEEDS=N                number of simulated lives`;
 
 interface Group {
   readonly stage: string;

@@ -1,4 +1,4 @@
-/** Threads after random lives are exported and imported: whatever happened to them, all of it arrives. */
+/** Threads in the middle of simulated lives are exported and imported: whatever happened to them, all of it arrives. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,23 +15,19 @@ import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream } from '../../src/thread/events.ts';
 import { seedFromEnv } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
+import { withTempDir } from '../support/temp-dir.ts';
 import { withLog, type TestLog } from '../support/with-log.ts';
-import { startLife } from './life.ts';
+import { liveOnce } from '../simulation/life.ts';
 
 const test = suite('model/carried');
 
 const LIVES = Number(process.env['CARRIED_LIVES'] ?? 5);
-const STEPS = 60;
 
 /** Undefined when there is no such thread. */
-async function exportTo(
-  path: string,
-  { dir, clock }: TestLog,
-  threadId: string,
-): Promise<string | undefined> {
+async function exportTo(path: string, dir: string, threadId: string): Promise<string | undefined> {
   const source = openThreadSource(dir, threadId);
   try {
-    await writeFile(path, exportThread(source, { threadId, exportedAt: clock.now(), libraries: {} }));
+    await writeFile(path, exportThread(source, { threadId, exportedAt: Date.now(), libraries: {} }));
     return path;
   } catch (error) {
     if (error instanceof NothingToExport) return undefined;
@@ -67,7 +63,7 @@ interface Kept {
 
 /** What is stored of a thread; its events without what only this log says of them. */
 async function kept(
-  { payloads, readStream }: EventLog,
+  { payloads, readStream }: Pick<EventLog, 'payloads' | 'readStream'>,
   threadId: string,
   runIds: readonly string[],
 ): Promise<Kept> {
@@ -95,41 +91,46 @@ const asCarried = ({ type, data, ...rest }: { type: string; data: object }): unk
 test('P2 S1 P3 X1 threads with any history arrive with all their events, checkpoints and frames', async () => {
   const first = seedFromEnv();
   let carried = 0;
-  for (let seed = first; seed < first + LIVES; seed++)
-    await withLog(async (source) => {
-      const life = startLife(source, seed);
-      for (let step = 0; step < STEPS; step++) await life.step();
-      await withLog(async (target) => {
-        for (const threadId of life.threadIds) {
-          const path = await exportTo(join(target.dir, threadId), source, threadId);
-          if (path === undefined) continue;
-          carried += 1;
-          await importFrom(path, target);
-          const runs = (await source.log.readStream(threadStream(threadId), 1, 10_000)).flatMap(
-            ({ type, data }) => (type === 'RunCreated' ? [data.runId] : []),
+  for (let seed = first; seed < first + LIVES; seed++) {
+    const { failure } = await liveOnce(seed >>> 0, ({ disk, ledger }) =>
+      withTempDir((dir) =>
+        withLog(async (target) => {
+          disk.copyTo(dir);
+          const threads = ledger.heard.flatMap(({ type, data }) =>
+            type === 'ThreadCreated' && !ledger.deletedThreads.has(data.threadId) ? [data.threadId] : [],
           );
-          const [before, after] = [
-            await kept(source.log, threadId, runs),
-            await kept(target.log, threadId, runs),
-          ];
-          const note = `SEED=${seed} CARRIED_LIVES=1, thread ${threadId}`;
-          const events = after.events as { type: string; data: object }[];
-          assert.deepEqual(
-            events.slice(0, before.events.length).map(asCarried),
-            (before.events as typeof events).map(asCarried),
-            note,
+          for (const threadId of threads) {
+            const path = await exportTo(join(target.dir, threadId), dir, threadId);
+            if (path === undefined) continue;
+            carried += 1;
+            await importFrom(path, target);
+            const runs = (await disk.readStream(threadStream(threadId), 1, 10_000)).flatMap(
+              ({ type, data }) => (type === 'RunCreated' ? [data.runId] : []),
+            );
+            const [before, after] = [
+              await kept(disk, threadId, runs),
+              await kept(target.log, threadId, runs),
+            ];
+            const note = `SEED=${seed} CARRIED_LIVES=1, thread ${threadId}`;
+            const events = after.events as { type: string; data: object }[];
+            assert.deepEqual(
+              events.slice(0, before.events.length).map(asCarried),
+              (before.events as typeof events).map(asCarried),
+              note,
+            );
+            const added = events.slice(before.events.length).map(({ type }) => type);
+            assert.match(added.join(' '), /^(RunCompleted )*ThreadImported$/, note);
+            assert.deepEqual(after.checkpoints, before.checkpoints, note);
+            assert.deepEqual(after.frames, before.frames, note);
+          }
+          await target.past(async (history) =>
+            assert.equal((await verify(history)).finding, undefined, `SEED=${seed}`),
           );
-          const added = events.slice(before.events.length).map(({ type }) => type);
-          assert.match(added.join(' '), /^(RunCompleted )*ThreadImported$/, note);
-          assert.deepEqual(after.checkpoints, before.checkpoints, note);
-          assert.deepEqual(after.frames, before.frames, note);
-        }
-        await target.past(async (history) =>
-          assert.equal((await verify(history)).finding, undefined, `SEED=${seed}`),
-        );
-      });
-      assert.deepEqual(source.faults, []);
-    });
+        }),
+      ),
+    );
+    assert.equal(failure, undefined, `SEED=${seed}: ${failure?.stack}`);
+  }
   assert.ok(carried >= LIVES, `${carried} threads`);
 }, 180_000);
 

@@ -6,6 +6,7 @@
  * frame never changes.
  */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import type { Recorded } from '../../src/store/port/events.ts';
 import type { Batch, CommitResult, EventLog, Notice } from '../../src/store/port/log.ts';
 import type { PayloadWrite } from '../../src/store/port/payloads.ts';
@@ -15,7 +16,8 @@ import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
 import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
-import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
+import { createRowReader } from '../../src/store/sqlite/row-store.ts';
 import { prepareSchema } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
@@ -32,6 +34,8 @@ export interface Disk extends Omit<EventLog, 'close' | 'onCommitted' | 'onPoison
   readonly forgotten: ReadonlySet<string>;
   /** How many batches were written. */
   readonly written: number;
+  /** Writes what there is into a file of the folder. */
+  copyTo(dir: string): void;
   close(): void;
 }
 
@@ -128,6 +132,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     get written() {
       return written;
     },
+    copyTo: (dir) => void db.prepare('VACUUM INTO ?').run(join(dir, LOG_FILE)),
     close: () => db.close(),
   };
 }

@@ -198,7 +198,7 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
 /** One of its own for each who waits: what waits for a promise is kept as long as that promise is. */
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** As the observer of the model tests wants it: the state of a thread is the id of its head. */
+/** The state of a thread is the id of its head. */
 function checkpointOf(id: string, parentId: string | null, runId: string, step: number): NewCheckpoint {
   return {
     ...{ ns: '', checkpointId: id, parentId, body: '{}', metadata: { runId, step }, step, source: 'loop' },

@@ -1,6 +1,9 @@
 /** What holds after every step, whatever has happened, and what holds when all faults are over. */
 import assert from 'node:assert/strict';
 import { PAUSES_MS } from '../../src/delivery/schedule.ts';
+import { verify } from '../../src/past/verify/verify.ts';
+import type { Recorded } from '../../src/store/port/events.ts';
+import { claimableRuns } from '../../src/store/sql/views/run-queries.ts';
 import type { Process, World } from './process.ts';
 
 /** A graph that does not listen is given 5 s; a poll and slow commits come on top. */
@@ -47,10 +50,40 @@ export function checkStops({ schedule, ledger }: World, since: number): void {
   }
 }
 
-/** All of them, the slow ones too: the observer's, and that rebuilt rows equal the live ones. */
-export async function checkAll({ ledger, disk, schedule }: World): Promise<void> {
-  await ledger.observer.check(disk.history, disk.rows, schedule.now());
-  await ledger.observer.verify(disk.history);
+/** All of them, the slow ones too, and that rebuilt rows equal the live ones. */
+export async function checkAll({ ledger, disk: { history }, schedule }: World): Promise<void> {
+  const { heard, purged, runs, deliveries, owing, hasVanished } = ledger;
+  const kept = heard.filter(({ meta }) => meta.version >= (purged.get(meta.stream) ?? 0));
+  const metaOf = ({ meta }: Recorded) => meta;
+  assert.deepEqual(history.readAll(0, 100_000).map(metaOf), kept.map(metaOf), 'L1 L3 facts are lost');
+  const versions = new Map<string, number>();
+  for (const { meta } of heard) {
+    assert.equal(meta.version, (versions.get(meta.stream) ?? 0) + 1, `L2 ${meta.stream} has a hole`);
+    versions.set(meta.stream, meta.version);
+  }
+  const { rows } = history;
+  const running = rows.all<{ id: string }>(`SELECT thread_id AS id FROM runs WHERE status = 'running'`);
+  const claimable = await claimableRuns(rows, schedule.now(), 1_000);
+  const busy = [...running.map(({ id }) => id), ...claimable.map(({ threadId }) => threadId)];
+  assert.equal(new Set(busy).size, busy.length, 'X1 two runs of a thread run or may start');
+  const threads = rows.all<{ id: string; head: string | null }>('SELECT thread_id AS id, head FROM threads');
+  for (const { id, head } of threads)
+    if (head !== null)
+      assert.deepEqual((await history.payloads.values(id, head))?.parse(), { at: head }, `P3 thread ${id}`);
+  const column = (sql: string): string[] => rows.all<{ id: string }>(sql).map(({ id }) => id);
+  for (const [runId, { hasWebhook, outcome }] of runs)
+    assert.equal(owing.has(runId), hasWebhook && outcome !== undefined, `W1 the webhook of run ${runId}`);
+  const owed = column('SELECT delivery_id AS id FROM deliveries');
+  assert.deepEqual(owed.sort(), [...deliveries.keys()].sort(), 'W1 deliveries are those of ended runs');
+  for (const table of ['frames', 'checkpoints', 'channel_blobs', 'checkpoint_writes'])
+    for (const id of column(`SELECT DISTINCT run_id AS id FROM ${table}`))
+      assert.ok(!hasVanished(id), `L3 P3 run ${id} has vanished and left ${table}`);
+  const unused = column(
+    'SELECT thread_id AS id FROM frame_states WHERE id NOT IN (SELECT state FROM frames WHERE state IS NOT NULL)',
+  );
+  assert.deepEqual(unused, [], 'L3 texts of forgotten frames are left');
+  const { finding } = await verify(history);
+  assert.equal(finding, undefined, `P2 R2 ${JSON.stringify(finding)}`);
 }
 
 /** What is still to be done before everything that was accepted has come to its end. */

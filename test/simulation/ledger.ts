@@ -7,7 +7,6 @@ import { PAUSES_MS } from '../../src/delivery/schedule.ts';
 import type { Recorded } from '../../src/store/port/events.ts';
 import type { Lease } from '../../src/store/port/log.ts';
 import type { Outcome } from '../../src/thread/events.ts';
-import { createObserver, type Observer } from '../model/observer.ts';
 import { createAccounts } from './accounts.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -26,6 +25,7 @@ interface LedgerRun {
 }
 
 interface LedgerDelivery {
+  readonly runId: string;
   readonly url: string;
   attempts: number;
   status: 'owed' | 'delivered' | 'failed';
@@ -33,21 +33,30 @@ interface LedgerDelivery {
 
 export interface Ledger {
   hear(events: readonly Recorded[]): void;
-  readonly observer: Observer;
+  /** Facts as listeners heard of them. */
+  readonly heard: readonly Recorded[];
+  /** By stream, the version before which a deletion purged it. */
+  readonly purged: ReadonlyMap<string, number>;
   readonly runs: ReadonlyMap<string, LedgerRun>;
   readonly deliveries: ReadonlyMap<string, LedgerDelivery>;
+  /** Runs whose end owed a webhook. */
+  readonly owing: ReadonlySet<string>;
   /** Command ids that left facts, and are not forgotten with the runs that they created. */
   readonly commands: ReadonlySet<string>;
   readonly deletedThreads: ReadonlySet<string>;
   readonly deletedRuns: ReadonlySet<string>;
   /** By thread, the runs that have started or ended, by ordinal. */
   readonly runsByOrdinal: ReadonlyMap<string, ReadonlyMap<number, string>>;
-  /** Rolled back, or deleted with or without its thread: what readers saw of it is nowhere any more. */
-  hasVanished(runId: string): boolean;
+  /** A run, or a client's change of a state, that was rolled back or deleted with or without its thread. */
+  hasVanished(id: string): boolean;
 }
 
 export function createLedger(schedule: Schedule, onDelivered: (deliveryId: string) => void): Ledger {
-  const observer = createObserver();
+  const heard: Recorded[] = [];
+  const purged = new Map<string, number>();
+  const owing = new Set<string>();
+  /** By change of a state, its thread. */
+  const updates = new Map<string, string>();
   const runs = new Map<string, LedgerRun>();
   const deliveries = new Map<string, LedgerDelivery>();
   const commands = new Set<string>();
@@ -79,6 +88,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
       case 'RunCreated': {
         const { runId, threadId, kwargs } = event.data;
         const { commandId } = event.meta;
+        assert.ok(!runs.has(runId), `L4 run ${runId} was accepted twice`);
         const hasWebhook = kwargs.webhook !== undefined;
         runs.set(runId, { threadId, commandId, hasWebhook, attempts: 0, saved: [] });
         return;
@@ -116,6 +126,9 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         if (run.attempts === 0) noteOrdinal(event, event.data);
         return leave(runId, threadId);
       }
+      case 'StateUpdated':
+        updates.set(event.data.updateId, event.data.threadId);
+        return;
       case 'ThreadPruned':
         for (const runId of event.data.runs ?? []) noteDeleted(runId);
         return;
@@ -124,6 +137,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         return;
       case 'ThreadDeleted':
         deletedThreads.add(event.data.threadId);
+        purged.set(event.meta.stream, event.meta.version);
         for (const { threadId, commandId } of runs.values())
           if (threadId === event.data.threadId) commands.delete(commandId);
         return;
@@ -131,11 +145,19 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
         const { deliveryId, runId, url } = event.data;
         assert.ok(!deliveries.has(deliveryId), `W1 webhook ${deliveryId} is owed twice`);
         assert.ok(runs.get(runId)?.outcome, `W1 webhook ${deliveryId} is owed before its run ended`);
-        deliveries.set(deliveryId, { url, attempts: 0, status: 'owed' });
+        deliveries.set(deliveryId, { runId, url, attempts: 0, status: 'owed' });
+        owing.add(runId);
         return;
       }
       case 'WebhookForgotten':
         deliveries.delete(event.data.deliveryId);
+        purged.set(event.meta.stream, event.meta.version);
+        return;
+      case 'ItemPut':
+      case 'ItemRefreshed':
+      case 'ItemDeleted':
+        // Each fact of an item takes the place of the one before.
+        purged.set(event.meta.stream, event.meta.version);
         return;
       case 'WebhookDelivered':
       case 'WebhookAttemptFailed': {
@@ -156,20 +178,22 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
 
   return {
     hear(events) {
-      observer.hear(events);
+      heard.push(...events);
       events.forEach(take);
     },
-    observer,
+    heard,
+    purged,
+    owing,
     runs,
     deliveries,
     commands,
     deletedThreads,
     deletedRuns,
     runsByOrdinal,
-    hasVanished(runId) {
-      const run = runs.get(runId);
+    hasVanished(id) {
+      const run = runs.get(id);
       const isUndone = run?.outcome?.kind === 'rolled-back';
-      return isUndone || deletedRuns.has(runId) || deletedThreads.has(run?.threadId ?? '');
+      return isUndone || deletedRuns.has(id) || deletedThreads.has(run?.threadId ?? updates.get(id) ?? '');
     },
   };
 }

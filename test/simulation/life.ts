@@ -31,7 +31,8 @@ const MAX_STEPS = 100_000;
 /** Steps that wrote something between two looks at everything. */
 const LOOK_EVERY = 80;
 
-export async function liveOnce(seed: number): Promise<Life> {
+/** `inspect` sees the world in the middle of things, when clients have asked for all that they ask for. */
+export async function liveOnce(seed: number, inspect?: (world: World) => Promise<void>): Promise<Life> {
   const random = createRandom(seed);
   const schedule = createSchedule(random);
   const faults = createFaults(random);
@@ -227,6 +228,7 @@ export async function liveOnce(seed: number): Promise<Life> {
     // Steps that nobody waits for until the server is there.
     schedule.soon('begin', () => undefined);
     while (deeds > 0 && (await step()));
+    await inspect?.(world);
     if (failure === undefined) await settle();
     if (failure === undefined) await giveUp();
     if (failure === undefined) await finish();

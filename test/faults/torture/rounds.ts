@@ -3,6 +3,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { Database } from '../../../src/store/sqlite/library.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { scaled } from '../../support/scaled.ts';
@@ -40,8 +41,12 @@ const KEEPING_ROUNDS = 40;
 const MAX_ANSWERS = 40;
 /** This share of the kills hits a server that is still starting. */
 const EARLY_KILLS = 0.2;
-/** This share of the webhooks is turned down at first. */
-const REFUSALS = 0.05;
+const SECRET = `whsec_${Buffer.alloc(32, 'key').toString('base64')}`;
+/** A webhook that fails is tried again at once, so that half of all may fail. */
+const ENV = {
+  PLATFORM_WEBHOOK_SECRET: SECRET,
+  PLATFORM_WEBHOOK_RETRY_PAUSES_SECS: Array.from({ length: 60 }, () => '0.05').join(),
+};
 /** From the last start to the end of the last run. */
 const LONGEST_END_MS = scaled(60_000);
 
@@ -54,7 +59,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     const data = join(programs.dir, 'data');
     const config = join(PROJECT, 'platform.json');
     const args = ['--config', config, '--port', String(await freePort(random)), '--data', data];
-    const accepted = acceptMost(sink, random);
+    const accepted = failHalf(sink, random, ledger.problems);
     const openKeepers = (round: number): Keeper[] =>
       Array.from({ length: KEEPERS }, (_, i) => openKeeper(`keeper${round}-${i}`, ledger.problems));
     let keepers = openKeepers(1);
@@ -68,7 +73,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
         retired.push(...keepers);
         keepers = openKeepers(round);
       }
-      const program = programs.launchServer({ args });
+      const program = programs.launchServer({ args, env: ENV });
       const early = round > 1 && random.chance(EARLY_KILLS);
       const ms = early ? random.int(50, 1_000) : random.int(0, 40);
       const answers = countAnswers(early ? undefined : await asServer(program));
@@ -99,7 +104,7 @@ export function torture(options: TortureOptions): Promise<Tortured> {
     }
 
     await writeFile(gate, '');
-    const server = await programs.serve({ args });
+    const server = await programs.serve({ args, env: ENV });
     for (const insister of insisters) insister.use(server);
     await inTime(Promise.all(insisters.map((insister) => insister.finish()))).catch((error: Error) =>
       ledger.problems.push(`a client that insists ${error.message}`),
@@ -175,15 +180,21 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, late]).finally(() => clearTimeout(limit));
 }
 
-/** The ids of deliveries that were taken. */
-function acceptMost(sink: WebhookSink, random: Random): ReadonlySet<string> {
+/** The ids of deliveries that were taken. A signature is good for a few minutes only, so it is checked at once. */
+function failHalf(sink: WebhookSink, random: Random, problems: string[]): ReadonlySet<string> {
   const accepted = new Set<string>();
-  const refused = new Set<string>();
-  sink.otherwise(({ headers }, response) => {
+  sink.otherwise(({ headers, body }, response) => {
     const id = String(headers['webhook-id']);
-    const refuse = !refused.has(id) && random.chance(REFUSALS);
-    (refuse ? refused : accepted).add(id);
-    response.writeHead(refuse ? 500 : 200).end();
+    try {
+      new Webhook(SECRET).verify(body.toString(), headers as Record<string, string>);
+    } catch (error) {
+      problems.push(`webhook ${id}: ${String(error)}`);
+    }
+    const mood = random.int(0, 5);
+    if (mood === 0) return void response.socket?.resetAndDestroy();
+    if (mood < 3) return void response.writeHead(500).end();
+    accepted.add(id);
+    response.writeHead(200).end();
   });
   return accepted;
 }
