@@ -71,7 +71,7 @@ test('the mode messages shows every message under one id, that of its first piec
     assert.equal(dataOf(frames, 'messages/partial').at(-1)[0].content, ANSWER.at(-1));
   }));
 
-test('wait and join answer the structured response, which no checkpoint has, also after a restart', () =>
+test('client.runs.create, client.runs.join: wait and join answer the structured response, which no checkpoint has, also after a restart', () =>
   withServer(AGENTS, async (s) => {
     const threadId = await newThread(s);
     const structuredResponse = { found: 'news of hi' };

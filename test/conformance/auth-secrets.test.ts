@@ -85,50 +85,6 @@ test('given users with secrets, when graphs of all kinds run in all ways, then g
     }),
   ));
 
-test('given runs of a user, when they wait, then their secret lies in a row of its own, which every kind of end erases (A4)', () =>
-  withServer(AUTH, async (s) => {
-    const secretOf = (runId: string) => s.server.log.payloads.secret(runId);
-    const post = async (path: string, body: object) =>
-      (await s.request('POST', path, body, as('alice'))).json;
-    const create = async (thread: string, more: object): Promise<string> =>
-      (await post(`/threads/${thread}/runs`, { assistant_id: 'gate', ...more })).run_id;
-    const [a, b, c] = [
-      (await post('/threads', {})).thread_id,
-      (await post('/threads', {})).thread_id,
-      (await post('/threads', {})).thread_id,
-    ] as [string, string, string];
-    const gate = join(s.dir, 'gate');
-    const open = { config: { configurable: { gate } } };
-    const runs = {
-      running: await create(a, open),
-      delayed: await create(b, { after_seconds: 3600 }),
-      deleted: await create(c, open),
-    };
-    for (const [name, id] of Object.entries(runs))
-      assert.deepEqual(JSON.parse((await secretOf(id))!).user.identity, 'alice', name);
-    const refused = await s.request(
-      'POST',
-      `/threads/${a}/runs`,
-      { assistant_id: 'echo', multitask_strategy: 'reject' },
-      as('alice'),
-    );
-    assert.equal(refused.status, 409);
-
-    const rolledBack = await create(a, { multitask_strategy: 'interrupt', after_seconds: 3600 });
-    await s.request(
-      'POST',
-      `/threads/${a}/runs/${rolledBack}/cancel?wait=1&action=rollback`,
-      undefined,
-      as('alice'),
-    );
-    await s.request('GET', `/threads/${a}/runs/${runs.running}/join`, undefined, as('alice'));
-    await s.request('POST', `/threads/${b}/runs/${runs.delayed}/cancel?wait=1`, undefined, as('alice'));
-    await s.request('DELETE', `/threads/${c}`, undefined, as('alice'));
-    for (const id of [...Object.values(runs), rolledBack]) assert.equal(await secretOf(id), undefined);
-    await s.stop();
-    assertCleanFiles(s.dir);
-  }));
-
 for (const graph of ['sees', 'guarded'])
   test(`given a queued run of ${graph}, when the server restarts before it begins, then it still has its own user's secret (X5, A4)`, () =>
     withServer(AUTH, async (s) => {

@@ -98,26 +98,6 @@ test('given a restart, when slots were missed meanwhile, then one run stands for
     assert.equal((await s.client.runs.list(thread)).length, 3);
   }));
 
-test('given other policies, when slots were missed, then none runs, or each up to the cap', () =>
-  withClock(
-    async (s, clock) => {
-      const cron = await make(s, '/runs/crons');
-      await s.stop();
-      clock.leap(10 * MINUTE + 30 * SECOND);
-      await s.restart();
-      await slot(s, cron, 10);
-      clock.leap(30 * SECOND);
-      await slot(s, cron, 11);
-      assert.deepEqual(await history(s, cron), ['-10~1', '+11']);
-      await s.stop();
-      clock.leap(10 * MINUTE);
-      await s.restart({ crons: { catchUp: 'all', catchUpLimit: 3 } });
-      await slot(s, cron, 21);
-      assert.deepEqual(await history(s, cron), ['-10~1', '+11', '+19~12', '+20', '+21']);
-    },
-    { crons: { catchUp: 'none', catchUpLimit: 100 } },
-  ));
-
 test('given crons that are paused, ended, changed or deleted, when their slots come, then these do not fire', () =>
   withClock(async (s, clock) => {
     const [paused, ending, moved, deleted, other] = [

@@ -85,24 +85,6 @@ test('given headers that runs inherit, when graphs run, then graph code has the 
     }
   }));
 
-test('given a run that waits, when the server starts anew, then the run still has its headers, and its row goes with it', () =>
-  withServer(EDGE, async (s) => {
-    const { json: thread } = await s.request('POST', '/threads', {}, HEADERS);
-    const body = { assistant_id: 'headers', input: say('hi'), after_seconds: 1 };
-    const { json: run } = await s.request('POST', `/threads/${thread.thread_id}/runs`, body, HEADERS);
-    assert.match((await s.server.log.payloads.secret(run.run_id)) ?? '', /canary-header-one/);
-    assertClean(JSON.stringify(run), 'the run');
-    await s.restart();
-    const joined = await s.request(
-      'GET',
-      `/threads/${thread.thread_id}/runs/${run.run_id}/join`,
-      undefined,
-      HEADERS,
-    );
-    assertSeen(joined.json.seen);
-    assert.equal(await s.server.log.payloads.secret(run.run_id), undefined);
-  }));
-
 test('given no rule for headers, when a graph runs, then it sees none', () =>
   withServer({ ...EDGE }, async (s) => {
     await s.restart({ http: { ...s.config.http, configurableHeaders: { include: [], exclude: [] } } });

@@ -9,6 +9,8 @@ import { MISSING, newThread, say, textsOf, config } from './scene.ts';
 import { sharedServer } from '../support/shared-server.ts';
 
 const test = suite('conformance: bad bodies');
+const plain = sharedServer(test, {});
+const onShared = (use: (s: TestServer) => Promise<void>): Promise<void> => use(plain());
 
 const nest = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
 const bytes = (...values: number[]): Uint8Array => Uint8Array.from(values);
@@ -71,7 +73,7 @@ const BROKEN: [string, string | Uint8Array, RegExp][] = [
 
 for (const [name, body, detail] of BROKEN)
   test(`given ${name} as the body, when it is sent to any route, then 422 says what is wrong and nothing happens`, () =>
-    withServer({}, async (s) => {
+    onShared(async (s) => {
       const threadId = await newThread(s);
       await unchanged(s, async () => {
         for (const [method, path] of ROUTES(threadId)) {
@@ -84,7 +86,7 @@ for (const [name, body, detail] of BROKEN)
     }));
 
 test('given an empty body, when it is sent, then it counts as an empty object', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const threadId = await newThread(s);
     for (const body of ['', ' \n\t', 'null', undefined]) {
       assert.equal((await s.request('POST', '/threads/search', body)).json.length > 0, true);
@@ -95,7 +97,7 @@ test('given an empty body, when it is sent, then it counts as an empty object', 
   }));
 
 test('given JSON under any content type or none, when it is sent, then it is read as JSON', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const body = JSON.stringify({ assistant_id: 'echo', input: say('ünïcødé 🦉') });
     const types = [
       'text/plain',
@@ -147,7 +149,7 @@ test('given a body over the limit, when its length is announced or not, then 413
   }));
 
 test('given a body that is compressed, when it is sent, then 415 names the header and what was found', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const threadId = await newThread(s);
     const body = gzipSync('{"metadata":{}}');
     await unchanged(s, async () => {
@@ -178,7 +180,7 @@ test('given a client that goes away inside its body, when the server notices, th
   }));
 
 test('given methods and targets beyond the usual, when they are sent raw, then the answer is 4xx and no fault', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const threadId = await newThread(s);
     const requests = ['TRACE', 'PROPFIND', 'PURGE', 'M-SEARCH', 'LINK', 'QUERY'].map(
       (method) => `${method} /threads`,

@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
+import { sharedServer } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
-import { withServer, type TestServer } from '../support/with-server.ts';
+import type { TestServer } from '../support/with-server.ts';
 import { MISSING, newThread } from './scene.ts';
 import {
   OBJECTS,
@@ -24,6 +25,8 @@ import {
 } from './wrong-values.ts';
 
 const test = suite('conformance: bad input');
+const plain = sharedServer(test, {});
+const onShared = (use: (s: TestServer) => Promise<void>): Promise<void> => use(plain());
 
 /** The field set to the value, also when it lies in an inner object. */
 function withField(body: object, field: string, value: unknown): object {
@@ -73,7 +76,7 @@ for (const [method, path, valid, fields] of [
   ['POST', '/assistants/echo/latest', {}, { version: [undefined, null, 1.5, '1', {}, 1e300] }],
 ] as const)
   test(`given a wrong value in any field, when it is sent to ${method} ${path}, then 422 names the field and nothing happens`, () =>
-    withServer({}, async (s) => {
+    onShared(async (s) => {
       const threadId = await newThread(s);
       await unchanged(s, async () => {
         for (const [field, values] of Object.entries(fields))
@@ -89,7 +92,7 @@ for (const [method, path, valid, fields] of [
     }));
 
 test('given wrong query parameters, when they are sent, then 422 names the parameter and nothing happens', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const threadId = await newThread(s);
     const run = await s.client.runs.create(threadId, 'echo', { input: {} });
     await s.client.runs.join(threadId, run.run_id);
@@ -152,7 +155,7 @@ test('given wrong query parameters, when they are sent, then 422 names the param
   }));
 
 test('given an id in the path that is no UUID, when any route is asked, then 422 names it and nothing happens', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     // Commands answer in the words of their protocol.
     const routes = s.server.app.routes.filter(
       ({ path }) => /:(thread|run|cron)_id/.test(path) && !path.endsWith('/commands'),
@@ -183,7 +186,7 @@ test('given an id in the path that is no UUID, when any route is asked, then 422
   }));
 
 test('given a path or a method that no route has, when it is asked for, then the answer is 404 with a detail', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const threadId = await newThread(s);
     const known = s.server.app.routes.filter(({ path, method }) => !path.includes('*') && method !== 'ALL');
     const paths = new Map<string, Set<string>>();
@@ -211,7 +214,7 @@ test('given a path or a method that no route has, when it is asked for, then the
   }));
 
 test('members that a list does not have are a 422 that names those it has', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     const threadId = await newThread(s);
     for (const [method, path, known] of [
       ['GET', `/threads/${threadId}/runs?select=zzz`, 'multitask_strategy'],
@@ -227,7 +230,7 @@ test('members that a list does not have are a 422 that names those it has', () =
   }));
 
 test('a wrong method on a known path is a 405 that names the right ones (official 6)', () =>
-  withServer({}, async (s) => {
+  onShared(async (s) => {
     for (const [method, path, allow] of [
       ['PUT', '/threads', 'GET, HEAD, POST'],
       ['POST', '/info', 'GET, HEAD'],

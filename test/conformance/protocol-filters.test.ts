@@ -3,69 +3,10 @@ import assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer } from '../support/with-server.ts';
 import { config, say } from './scene.ts';
-import { ALL, command, eventsOf, isEnd, openEvents, openSocket, type Event } from './thread-stream.ts';
+import { command, eventsOf, isEnd, openEvents, openSocket, type Event } from './thread-stream.ts';
 
 const test = suite('protocol: filters of events');
 const PROTOCOL = { config: config('platform.protocol.json') };
-
-test('given channels, namespaces and depths, when events are read, then only those that match arrive', () =>
-  withServer(PROTOCOL, async (s) => {
-    const threadId = crypto.randomUUID();
-    await command(s, threadId, 'run.start', { assistant_id: 'crew', input: say('hi') });
-    const all = await eventsOf(s, threadId);
-    const end = all.at(-1)!.seq;
-    const segments = ({ params }: Event): string =>
-      params.namespace.map((segment) => segment.split(':')[0]).join('|');
-    const team = all.find((event) => segments(event) === 'team')!.params.namespace;
-    const read = async (body: object): Promise<Event[]> => {
-      // The end of the root is asked for as well, so that the test knows when it is over.
-      const socket = await openSocket(s, threadId);
-      const { result } = await socket.ask('subscription.subscribe', body);
-      const events: Event[] = [];
-      while (events.length < result.replayed_events) events.push((await socket.next())!);
-      await socket.ask('subscription.subscribe', { channels: ['lifecycle'], namespaces: [[]], depth: 0 });
-      while (events.at(-1)?.seq !== end) events.push((await socket.next())!);
-      socket.leave();
-      return events.slice(0, result.replayed_events);
-    };
-    const check = async (body: object, wanted: (event: Event) => boolean): Promise<void> => {
-      const found = await read(body);
-      assert.ok(found.length > 0);
-      assert.deepEqual(found, all.filter(wanted), JSON.stringify(body));
-    };
-    // Messages and tool calls of the nodes directly below the graph are told as its own.
-    const checkAlone = async (graph: string[]): Promise<void> => {
-      const found = await read({ channels: ALL, namespaces: [graph], depth: 0 });
-      const isOfNode = ({ method, params }: Event): boolean =>
-        ['messages', 'tools'].includes(method) && params.namespace.length === graph.length + 1;
-      const own = all
-        .filter(({ params }) => graph.every((segment, index) => params.namespace[index] === segment))
-        .filter((event) => event.params.namespace.length === graph.length || isOfNode(event))
-        .map((event) => ({ ...event, params: { ...event.params, namespace: graph } }));
-      assert.ok(own.length > 0);
-      assert.deepEqual(found, own);
-    };
-    await check({ channels: ['values'] }, ({ method }) => method === 'values');
-    await check(
-      { channels: ['values', 'updates'], namespaces: [['team']] },
-      (event) => ['values', 'updates'].includes(event.method) && segments(event).startsWith('team'),
-    );
-    await check(
-      { channels: ALL, namespaces: [['team']], depth: 1 },
-      (event) => segments(event) === 'team' || segments(event) === 'team|research',
-    );
-    await checkAlone(team);
-    await checkAlone([]);
-    await check(
-      { channels: ['custom:timeline'] },
-      ({ method, params }) => method === 'custom' && params.data.name === 'timeline',
-    );
-    await check({ channels: ['custom'] }, ({ method }) => method === 'custom');
-    const wrong = await openSocket(s, threadId);
-    const none = await wrong.ask('subscription.subscribe', { channels: ALL, namespaces: [['team:other']] });
-    assert.equal(none.result.replayed_events, 0);
-    wrong.leave();
-  }));
 
 test('messages of nodes have one namespace for each subscription of a socket and for each stream', () =>
   withServer(PROTOCOL, async (s) => {

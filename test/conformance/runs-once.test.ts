@@ -1,5 +1,4 @@
 import * as assert from 'node:assert/strict';
-import { Client } from '@langchain/langgraph-sdk';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { toIdempotencyKey } from '../../src/http/runs/idempotency.ts';
@@ -203,15 +202,5 @@ test('a request whose run was rolled back, or ended with its temporary thread, i
     assert.notEqual(json.run_id, first);
   });
 });
-
-test('client.runs.create: given a client that sends a key, when it creates a run twice, then it has one run', () =>
-  withServer({}, async (s) => {
-    const client = new Client({ apiUrl: s.url, defaultHeaders: once('of the client'.replaceAll(' ', '-')) });
-    const threadId = await newThread(s);
-    const create = () => client.runs.create(threadId, 'echo', { input: say('one') });
-    const [first, second] = [await create(), await create()];
-    assert.equal(second.run_id, first.run_id);
-    assert.equal((await client.runs.list(threadId)).length, 1);
-  }));
 
 test.run();

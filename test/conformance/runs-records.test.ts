@@ -1,5 +1,4 @@
 import * as assert from 'node:assert/strict';
-import { systemClock } from '../../src/kernel/clock.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { growingClock, MISSING, newThread, say, textsOf, TIMESTAMP } from './scene.ts';
@@ -199,28 +198,6 @@ test('given after_seconds, when the time has not come, then the run is pending, 
     for (const seconds of [0.00015, 1e-300, 0.0005, 0])
       await s.client.runs.wait(threadId, 'echo', { input: {}, afterSeconds: seconds });
   }));
-
-test('given a clock that is set back, when runs wait for their time, then each starts after as long as was asked for', () => {
-  const clock = systemClock();
-  let offset = 0;
-  return withServer({ clock: { ...clock, now: () => clock.now() + offset } }, async (s) => {
-    const threadIds = [await newThread(s), await newThread(s)] as const;
-    const create = (threadId: string) =>
-      s.client.runs.create(threadId, 'echo', { input: say('later'), afterSeconds: 0.5 });
-    const before = await create(threadIds[0]);
-    offset = -7_200_000;
-    const made = clock.monotonic();
-    const after = await create(threadIds[1]);
-    assert.deepEqual(textsOf(await s.client.runs.join(threadIds[0], before.run_id)), [
-      'later',
-      'echo: later',
-    ]);
-    assert.deepEqual(textsOf(await s.client.runs.join(threadIds[1], after.run_id)), ['later', 'echo: later']);
-    assert.ok(clock.monotonic() - made >= 499);
-    // One that need not wait is there at once.
-    await s.client.runs.wait(threadIds[0], 'echo', { input: say('now') });
-  });
-});
 
 test('given an unknown assistant, when any route that creates runs names it, then the status itself is 404', () =>
   withServer({}, async (s) => {

@@ -1,7 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
-import { Pool } from 'undici';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { newThread, say, startGated, textsOf } from './scene.ts';
@@ -41,38 +40,6 @@ test('given an active run, when another says reject on any route, then 409, no e
     const late = s.client.runs.create(threadId, 'echo', { multitaskStrategy: 'reject' });
     await assert.rejects(late, /HTTP 409.*already running/);
   }));
-
-test(
-  'given 20 rounds of 100 simultaneous creates with reject, when all have answered, then each round accepted one (X1)',
-  () =>
-    withServer({}, async (s) => {
-      const body = JSON.stringify({
-        assistant_id: 'gate',
-        multitask_strategy: 'reject',
-        config: { configurable: { gate: join(s.dir, 'never') } },
-      });
-      // A hundred sockets that stay open.
-      const pool = new Pool(s.url, { connections: 100 });
-      const create = async (path: string): Promise<number> => {
-        const answer = await pool.request({ method: 'POST', path, body });
-        await answer.body.dump();
-        return answer.statusCode;
-      };
-      for (let round = 0; round < 20; round++) {
-        const threadId = await newThread(s);
-        const path = `/threads/${threadId}/runs`;
-        const statuses = await Promise.all(Array.from({ length: 100 }, () => create(path)));
-        assert.deepEqual(statuses.sort(), [200, ...Array<number>(99).fill(409)], `round ${round}`);
-        const created = (await s.server.log.readStream(`thread-${threadId}`, 1, 1000)).filter(
-          ({ type }) => type === 'RunCreated',
-        );
-        assert.equal(created.length, 1);
-        assert.equal((await s.request('DELETE', `/threads/${threadId}`)).status, 204);
-      }
-      await pool.close();
-    }),
-  120_000,
-);
 
 test('given an active run, when others are enqueued (also by default), then they run in order on what came before', () =>
   withServer({}, async (s) => {

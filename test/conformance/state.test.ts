@@ -148,23 +148,6 @@ test('given a subgraph that asked, when the state is read with and without subgr
     assert.deepEqual(textsOf(values), ['?', 'inner: fine']);
   }));
 
-test('given a subgraph, when a run is streamed with stream_subgraphs, then its frames carry its namespace', () =>
-  withServer({ config: MORE }, async (s) => {
-    for (const streamSubgraphs of [true, false]) {
-      const threadId = await newThread(s);
-      const events = new Set<string>();
-      for await (const { event } of s.client.runs.stream(threadId, 'nested', {
-        input: say('?'),
-        streamMode: ['values'],
-        streamSubgraphs,
-      }))
-        events.add(event);
-      assert.ok(events.has('values'));
-      const inner = [...events].filter((event) => event.startsWith('values|child:'));
-      assert.equal(inner.length, streamSubgraphs ? 1 : 0, [...events].join());
-    }
-  }));
-
 test('given a run that executes, when the state is read, then it is that of the last step and the thread is busy', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);

@@ -152,32 +152,6 @@ test('given HEAD on a stream or a join, when it is answered, then it has no body
     assert.deepEqual(textsOf(await s.client.runs.join(threadId, runId)), ['gated', 'through: gated']);
   }));
 
-test('given a reader that does not read, when a run floods, then run and other readers go on, and it gets all later (S3)', () =>
-  withServer({ config: MORE }, async (s) => {
-    const threadId = await newThread(s);
-    const { json } = await s.request('POST', `/threads/${threadId}/runs`, {
-      assistant_id: 'flood',
-      input: {},
-      stream_mode: 'custom',
-      config: { configurable: { count: 300, size: 50_000 } },
-    });
-    const path = `/threads/${threadId}/runs/${json.run_id}/stream`;
-    const slow = connect(Number(new URL(s.url).port), '127.0.0.1');
-    slow.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`);
-    await once(slow, 'readable');
-
-    const fast = await openStream(`${s.url}${path}`);
-    const frames = await fast.rest();
-    assert.equal(frames.length, 301);
-    assert.equal((await s.client.runs.get(threadId, json.run_id)).status, 'success');
-    assert.ok(slow.bytesRead < 5_000_000, `${slow.bytesRead}`);
-
-    let size = 0;
-    slow.on('data', (chunk: Buffer) => (size += chunk.length));
-    await once(slow, 'end');
-    assert.ok(size >= Buffer.byteLength(withoutComments(fast.text())), `${size}`);
-  }));
-
 test('given a connection that has asked for nothing yet, when the server stops, then it does not wait for it', () =>
   withServer({ overrides: { shutdownGraceMs: 600_000 } }, async (s) => {
     const { hostname, port } = new URL(s.url);

@@ -2,7 +2,7 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { MISSING, newThread, say, textsOf } from './scene.ts';
-import { openStream, readFrames, withoutComments, type Frame } from './stream-reader.ts';
+import { openStream, readFrames, type Frame } from './stream-reader.ts';
 
 const test = suite('conformance: streams');
 
@@ -139,46 +139,6 @@ for (const [graph, error] of [
       assert.deepEqual(await readFrames(path), frames);
       assert.deepEqual(eventsOf(await readFrames(`${path}?stream_mode=updates`)), ['metadata', 'error']);
     }));
-
-test('given a run, when another joins its stream with the official client, then both see the same, to the byte (S2)', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const creator = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
-      body: { assistant_id: 'agent', input: say('hi'), stream_mode: ['values', 'messages-tuple', 'updates'] },
-    });
-    const path = `${s.url}${creator.headers.get('location') ?? ''}`;
-    const runId = path.split('/').at(-2)!;
-    const [early, joined] = [await openStream(path), [] as unknown[]];
-    await Promise.all([creator.rest(), early.rest()]);
-    const late = await openStream(path);
-    const frames = await late.rest();
-    const expected = withoutComments(creator.text());
-    assert.ok(expected.length > 1000);
-    assert.equal(withoutComments(early.text()), expected);
-    assert.equal(withoutComments(late.text()), expected);
-    for await (const { id, event, data } of s.client.runs.joinStream(threadId, runId))
-      joined.push({ event, data, id });
-    assert.deepEqual(joined, frames);
-  }));
-
-test('given a run with several modes, when one is asked for on join, then only that comes, with its old ids', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const modes = ['values', 'messages-tuple', 'updates', 'custom', 'events'];
-    const all = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
-      body: { assistant_id: 'steps', input: say('hi'), stream_mode: modes },
-    });
-    const frames = await all.rest();
-    const path = `${s.url}${all.headers.get('location') ?? ''}`;
-    const two = frames.filter(({ event }) => ['metadata', 'values', 'custom'].includes(event));
-    for (const query of ['stream_mode=values&stream_mode=custom', 'stream_mode=values,custom'])
-      assert.deepEqual(await readFrames(`${path}?${query}`), two);
-    // Empty parameters and headers count as absent; Python's client sends `stream_mode=`.
-    const empty = 'stream_mode=&checkpoint_id=&cancel_on_disconnect=&stream_end=';
-    for (const query of ['stream_mode=', empty, 'stream_mode=[]'])
-      assert.deepEqual(await readFrames(`${path}?${query}`, { headers: { 'last-event-id': '' } }), frames);
-    assert.equal((await fetch(`${path}?stream_mode=nothing`)).status, 422);
-  }));
 
 test('joining an unknown run gives one error frame on a thread, and a 404 without one', () =>
   withServer({}, async (s) => {

@@ -66,25 +66,4 @@ test('a strict value behind a run under way is refused when that run has asked n
     assert.equal((await s.client.threads.get(threadId)).status, 'idle');
   }));
 
-test('a strict answer at an earlier checkpoint where no question waits is refused', () =>
-  withServer({}, async (s) => {
-    const threadId = await asked(s, 'approve');
-    await answer(s, threadId, 'approve', 'yes');
-    const before = await standing(s, threadId);
-    const [, ...history] = await s.client.threads.getHistory(threadId);
-    const { checkpoint } = history.at(-1)!;
-    for (const [resume, named] of [
-      ['x', []],
-      [{ [STRANGE[0]]: 1 }, [STRANGE[0]]],
-    ] as const) {
-      const end: any = await s.client.runs.wait(threadId, 'approve', {
-        ...{ checkpointId: checkpoint.checkpoint_id!, command: { resume }, strictResume: true },
-        raiseError: false,
-      });
-      assert.deepEqual(end.__error__.reason, 'not_pending');
-      assert.deepEqual(end.__error__.interrupt_ids, named);
-      assert.deepEqual(await standing(s, threadId), before);
-    }
-  }));
-
 test.run();

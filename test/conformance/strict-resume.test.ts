@@ -2,11 +2,11 @@ import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread, say, startGated, textsOf } from './scene.ts';
-import { answer, asked, notPending, questionsOf, refused, standing, STRANGE } from './strict-scene.ts';
+import { say, textsOf } from './scene.ts';
+import { answer, asked, notPending, questionsOf, standing, STRANGE } from './strict-scene.ts';
 
 const test = suite('conformance: strict answers');
-const MODES = { config: config('platform.modes.json') };
+
 const headOf = async (s: TestServer, threadId: string) =>
   (await s.client.threads.getState(threadId)).checkpoint.checkpoint_id;
 
@@ -58,35 +58,6 @@ for (const graph of ['asks', 'approve'])
       assert.equal((await s.client.threads.get(threadId)).status, 'idle');
     }));
 
-test('strict answers to two questions: what names none, a wrong one or no single one is refused', () =>
-  withServer(MODES, async (s) => {
-    const threadId = await asked(s, 'pair', { seen: ['x'] });
-    const ids = await questionsOf(s, threadId);
-    assert.equal(ids.length, 2);
-    const before = await standing(s, threadId);
-    const AMBIGUOUS =
-      'When there are multiple pending interrupts, you must specify the interrupt id when resuming.';
-    for (const [resume, error] of [
-      [{}, refused('empty_map', 'The resume map names no interrupt', [], ids)],
-      [{ [STRANGE[1]]: 1, [ids[0]!]: 2, [STRANGE[0]]: 3 }, notPending(STRANGE, ids)],
-      ...['one value', false, 0, '', ['a'], { a: 1 }, { [ids[0]!]: 1, a: 1 }].map(
-        (value) => [value, refused('ambiguous', AMBIGUOUS, [], ids)] as const,
-      ),
-    ] as const)
-      assert.deepEqual(
-        await answer(s, threadId, 'pair', resume),
-        { __error__: error },
-        JSON.stringify(resume),
-      );
-    assert.deepEqual(await standing(s, threadId), before);
-    // One of them is enough, and then the other one can be answered by a value alone.
-    assert.equal((await answer(s, threadId, 'pair', { [ids[0]!]: 'a' })).__interrupt__.length, 1);
-    assert.deepEqual(await answer(s, threadId, 'pair', { [ids[0]!]: 'b' }), {
-      __error__: notPending([ids[0]!], [ids[1]!]),
-    });
-    assert.equal((await answer(s, threadId, 'pair', 'c')).seen.at(-1), 'last');
-  }));
-
 test('client.runs.stream, client.runs.join: a refused strict answer is told with its reason and its ids', () =>
   withWebhookSink((sink) =>
     withServer({}, async (s) => {
@@ -115,22 +86,6 @@ test('client.runs.stream, client.runs.join: a refused strict answer is told with
       assert.deepEqual(await s.client.runs.join(threadId, run.run_id), { __error__: error });
     }),
   ));
-
-test('a strict answer behind a run under way is checked when its turn comes', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const under = await startGated(s, threadId);
-    const waiting = s.client.runs.create(threadId, 'gate', {
-      command: { resume: { [STRANGE[0]]: 1 } },
-      strictResume: true,
-    });
-    const { run_id: runId } = await waiting;
-    assert.equal((await s.client.runs.get(threadId, runId)).status, 'pending');
-    under.open();
-    assert.deepEqual(await s.client.runs.join(threadId, runId), { __error__: notPending([STRANGE[0]], []) });
-    const { status, values } = await s.client.threads.get(threadId);
-    assert.deepEqual([status, textsOf(values)], ['idle', ['gated', 'through: gated']]);
-  }));
 
 test('one Idempotency-Key with a strict answer is one refused run (L4)', () =>
   withServer({}, async (s) => {

@@ -4,7 +4,6 @@ import { existsSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
-import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, newThread, say, startGated, textsOf } from './scene.ts';
@@ -159,29 +158,6 @@ test('an id that is taken is refused, and --new-id imports beside it', () =>
     await s.stop();
     // The id of the deleted thread is free.
     await importInto(data, file);
-  }));
-
-test('L1 thirty damaged and foreign files are refused, and not even a folder is made', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s, { metadata: { note: 'x'.repeat(2_000) } });
-    await s.client.runs.wait(threadId, 'echo', { input: say('hello') });
-    const good = await readFile(await exportFrom(s, threadId));
-    const random = createRandom(7);
-    const damaged: Buffer[] = [Buffer.alloc(0), Buffer.from('hello'), Buffer.from('rewound-export 2\n')];
-    while (damaged.length < 16) damaged.push(good.subarray(0, random.int(0, good.length - 1)));
-    while (damaged.length < 30) {
-      const flipped = Buffer.from(good);
-      flipped[random.int(0, good.length - 1)]! ^= 1 << random.int(0, 7);
-      damaged.push(flipped);
-    }
-    const [file, data] = [join(s.dir, 'damaged'), join(s.dir, 'elsewhere')];
-    for (const content of damaged) {
-      await writeFile(file, content);
-      const { exitCode, message } = await failureOf(importInto(data, file));
-      assert.equal(exitCode, 1, message);
-      assert.match(message, /damaged/);
-      assert.ok(!existsSync(data));
-    }
   }));
 
 test('a folder with a running server, an existing file and unknown threads are refused with a remedy', () =>

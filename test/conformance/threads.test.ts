@@ -173,20 +173,6 @@ test('given a running and a queued run, when the thread is deleted, then both en
     );
   }));
 
-test('given a deaf graph, when its thread is deleted and it finishes later, then nothing of it is written (X2)', () =>
-  withServer({}, async (s) => {
-    const threadId = await newThread(s);
-    const { runId, open } = await startGated(s, threadId, { graph: 'stubborn' });
-    const over = s.until(ended(runId));
-    await s.request('DELETE', `/threads/${threadId}`);
-    await over;
-    const before = await s.events();
-    open();
-    // The stop waits for what still executes.
-    await s.restart();
-    assert.deepEqual(await s.events(), before);
-  }));
-
 test('a thread shows the title that its first run with a text gave it, until that run is deleted', () =>
   withServer({}, async (s) => {
     const threadId = await newThread(s);

@@ -91,21 +91,6 @@ test('given a receiver that never recovers, when the attempts are used up, then 
     });
   }));
 
-test('given a receiver that is down, when the server restarts before it is up again, then the delivery survives (W1, W2)', () =>
-  withWebhookSink((sink) =>
-    withServer({}, async (s) => {
-      sink.otherwise(503);
-      await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
-      await attempted(s, 1);
-      await s.stop();
-      sink.otherwise(200);
-      await s.restart();
-      await s.until(({ type }) => type === 'WebhookDelivered');
-      assert.equal(sink.received.length, 2);
-      assertSame(sink.received);
-    }),
-  ));
-
 test('given an attempt under way, when the server stops, then it is tried again after the start', () =>
   withWebhookSink((sink) =>
     withServer({}, async (s) => {
@@ -163,35 +148,6 @@ test('given a receiver that hangs, when others are owed, then it delays neither 
         await s.until(({ type }) => type === 'WebhookAttemptFailed');
         await hanging.next(8);
       });
-    }),
-  ));
-
-test('given a receiver that hangs inside its answer, when its time is over, then the attempt has failed or counted by its status', () =>
-  withWebhookSink((sink) => {
-    const clock = leapingClock();
-    return withServer({ clock }, async (s) => {
-      sink.answer((_request, response) => void response.writeHead(500).write('x'));
-      await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
-      await sink.next(1);
-      clock.leap(15_000);
-      const { data } = await attempted(s, 1);
-      clock.leap((data as { nextAt: number }).nextAt - clock.now());
-      await s.until(({ type }) => type === 'WebhookDelivered');
-      assertSame(sink.received);
-    });
-  }));
-
-test('given a receiver whose answer never ends, when the delivery is made, then it is not read on', () =>
-  withWebhookSink((sink) =>
-    withServer({}, async (s) => {
-      sink.answer((_request, response) => {
-        response.writeHead(200);
-        const fill = (): void => void (response.write('x'.repeat(65_536)) && setImmediate(fill));
-        response.on('drain', fill);
-        fill();
-      });
-      await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
-      await s.until(({ type }) => type === 'WebhookDelivered');
     }),
   ));
 

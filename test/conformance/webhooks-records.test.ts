@@ -4,8 +4,7 @@ import type { BodyOf } from '../support/api-types.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, leapingClock, newThread, say, TIMESTAMP } from './scene.ts';
-import { withRows } from '../support/rows.ts';
+import { leapingClock, newThread, say, TIMESTAMP } from './scene.ts';
 
 const test = suite('conformance: records of webhooks');
 
@@ -182,44 +181,6 @@ test('given an owed webhook, when it is asked for again, then it goes at once an
       await s.until(({ type, data }) => type === 'WebhookDelivered' && data.attempt === 3);
     });
   }));
-
-const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
-
-test('given webhooks of two users, when each looks and asks again, then only the own are seen and sent (A2, A3)', () =>
-  withWebhookSink((sink) =>
-    withServer({ config: config('platform.auth.json') }, async (s) => {
-      sink.otherwise(410);
-      for (const name of ['alice', 'bob']) {
-        const { thread_id } = (await s.request('POST', '/threads', {}, as(name))).json;
-        await hooked(s, thread_id, sink.url(`/${name}`), as(name));
-        await hooked(s, null, sink.url(`/${name}`), as(name));
-      }
-      await over(s, 4);
-      for (const name of ['alice', 'bob']) {
-        const own = await list(s, '', as(name));
-        assert.deepEqual(
-          own.map(({ url }) => new URL(url).pathname),
-          [`/${name}`, `/${name}`],
-        );
-        const { json } = await s.request('POST', '/webhooks/redeliver', { since: '2000-01-01' }, as(name));
-        assert.deepEqual(json.webhook_ids.sort(), own.map(({ webhook_id }) => webhook_id).sort());
-        const foreign = (await list(s, '', as(name === 'bob' ? 'alice' : 'bob')))[0].webhook_id;
-        const missing = { status: 404, json: { detail: 'Webhook not found' } };
-        for (const [method, path] of [
-          ['GET', ''],
-          ['POST', '/redeliver'],
-        ] as const) {
-          const { status, json } = await s.request(
-            method,
-            `/webhooks/${foreign}${path}`,
-            undefined,
-            as(name),
-          );
-          assert.deepEqual({ status, json }, missing);
-        }
-      }
-    }),
-  ));
 
 const posted = (sink: WebhookSink, path: string) => sink.received.filter(({ url }) => url === path);
 

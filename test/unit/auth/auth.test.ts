@@ -7,25 +7,6 @@ import { AUTH_CLASSES, recognised } from './auth-classes.ts';
 const test = suite('auth: the public classes');
 
 for (const { name, create, exception } of AUTH_CLASSES) {
-  test(`given ${name}, when handlers are registered, then each lies under its key and calls chain`, () => {
-    const authenticate = () => 'alice';
-    const onThreads = () => true;
-    const auth = create();
-
-    const chained = auth
-      .authenticate(authenticate)
-      .on('threads', onThreads)
-      .on(['store', 'crons:read'], onThreads);
-
-    assert.equal(chained, auth);
-    assert.equal(auth['~handlerCache'].authenticate, authenticate);
-    assert.deepEqual(auth['~handlerCache'].callbacks, {
-      threads: onThreads,
-      store: onThreads,
-      'crons:read': onThreads,
-    });
-  });
-
   test(`given ${name} with a handler, when its key is registered again, then the later handler replaces it`, () => {
     const later = () => false;
     const auth = create()

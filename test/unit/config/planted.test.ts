@@ -35,6 +35,7 @@ const PLANTED: readonly (readonly [file: string | object, says: RegExp])[] = [
   ],
   [{ ...GOOD, store: { index: { dims: '3', embed: './e.mjs:embed' } } }, /: store\.index\.dims: expected/],
   [{ ...GOOD, crons: { catch_up: 'some' } }, /: crons\.catch_up: expected "one", "none" or "all"/],
+  [{ ...GOOD, crons: { catch_up_limit: 0 } }, /: crons\.catch_up_limit: expected/],
   [{ ...GOOD, recording: 'yes' }, /: recording: expected true, false or an object/],
 ];
 

@@ -29,16 +29,6 @@ test('given stream-words, when it runs, then the tokens add up to the answer', a
   assert.deepEqual(contents(of('values').at(-1) ?? null), ['hello there', tokens.join('')]);
 });
 
-test('given stream-words, when the run is aborted between two words, then it stops', async () => {
-  const stop = new AbortController();
-  const bench = await example('stream-words.ts');
-  const { end } = await bench.run(
-    { input: { messages: [human('a b c d e f g h')] }, streamModes: ['custom'] },
-    { signal: stop.signal, emit: async () => stop.abort('interrupt') },
-  );
-  assert.deepEqual(end, { kind: 'stopped' });
-});
-
 test('given chat, when it runs twice, then it answers the last message and streams the answer', async () => {
   const bench = await example('chat.ts');
   await bench.run({ input: { messages: [human('one')] } });

@@ -1,6 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { Annotation, Send, StateGraph } from '@langchain/langgraph';
+import { Annotation, StateGraph } from '@langchain/langgraph';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import { userPlaceOf } from '../../../src/kernel/stack.ts';
 import { suite } from '../../support/suite.ts';
@@ -44,89 +44,6 @@ test('given a node that throws what is no error, when the run ends, then the end
   assert.equal(text.origin?.node, 'a');
   assert.match(text.origin?.stack ?? '', /^The node "a"\n {4}at a \(.*langgraph-harness\.ts:\d+:\d+\)$/);
   assert.equal((await failing(null)).end.kind, 'error');
-});
-
-test('a failed update names channel and nodes, with the line of the reducer or of a node', async () => {
-  const Sums = Annotation.Root({
-    total: Annotation<number>({ reducer: (a, b) => a + b, default: () => 0 }),
-    list: Annotation<string[]>({
-      reducer: (a, b) => a.concat(b.map((each) => each.trim())),
-      default: () => [],
-    }),
-    last: Annotation<number>,
-  });
-  const bad = () => ({ total: 1, list: [7] }) as never;
-  const failing = async (graph: unknown) => {
-    const { origin, end } = await openBench(graph).run({ input: {} });
-    const place = userPlaceOf(origin?.stack ?? '');
-    assert.equal(place?.file, import.meta.filename);
-    const line = readFileSync(place.file, 'utf8').split('\n')[place.line - 1]!.trim();
-    return [end.kind === 'error' && end.error, origin?.node, origin?.channel, line];
-  };
-  const reducer = 'reducer: (a, b) => a.concat(b.map((each) => each.trim())),';
-  const add = new StateGraph(Sums).addNode('add', bad).addEdge('__start__', 'add');
-  assert.deepEqual(await failing(add.compile()), ['TypeError', 'add', 'list', reducer]);
-  // A conditional edge reads the state with the node's writes.
-  const routed = new StateGraph(Sums)
-    .addNode('add', bad)
-    .addEdge('__start__', 'add')
-    .addConditionalEdges('add', () => '__end__');
-  assert.deepEqual(await failing(routed.compile()), ['TypeError', 'add', 'list', reducer]);
-  const outer = new StateGraph(Sums).addNode('inner', add.compile()).addEdge('__start__', 'inner');
-  assert.deepEqual(await failing(outer.compile()), ['TypeError', 'inner|add', 'list', reducer]);
-  const both = new StateGraph(Sums)
-    .addNode('left', () => ({ last: 1 }))
-    .addNode('right', () => ({ last: 2 }))
-    .addEdge('__start__', 'left')
-    .addEdge('__start__', 'right')
-    .compile();
-  assert.deepEqual(await failing(both), [
-    ...['InvalidUpdateError', 'left, right', 'last', ".addNode('left', () => ({ last: 1 }))"],
-  ]);
-});
-
-test('an error of the library itself names the line of its node or of the conditional edge', async () => {
-  const lineOf = async (graph: unknown) => {
-    const { origin } = await openBench(graph).run({ input: START });
-    const { file, line } = userPlaceOf(origin?.stack ?? '')!;
-    assert.equal(file, import.meta.filename);
-    return [origin?.node, readFileSync(file, 'utf8').split('\n')[line - 1]!.trim()];
-  };
-  const wrong = new StateGraph(Log).addNode('wrong', () => 7 as never).addEdge('__start__', 'wrong');
-  assert.deepEqual(await lineOf(wrong.compile()), ['wrong', wrongLine]);
-  const begin = () => new StateGraph(Log).addNode('begin', () => ({})).addEdge('__start__', 'begin');
-  const lost = begin()
-    .addConditionalEdges('begin', () => 'nowhere' as never, ['begin', '__end__'])
-    .compile();
-  const edge = ".addConditionalEdges('begin', () => 'nowhere' as never, ['begin', '__end__'])";
-  assert.deepEqual(await lineOf(lost), ['begin', edge]);
-  const sent = begin()
-    .addConditionalEdges('begin', () => [new Send('nobody', {})])
-    .compile();
-  assert.deepEqual(await lineOf(sent), [
-    'begin',
-    ".addConditionalEdges('begin', () => [new Send('nobody', {})])",
-  ]);
-});
-const wrongLine =
-  "const wrong = new StateGraph(Log).addNode('wrong', () => 7 as never).addEdge('__start__', 'wrong');";
-
-test('given a recursion limit, when it is exceeded, then the error has the name that clients know', async () => {
-  const loop = new StateGraph(Log);
-  for (const name of ['begin', 'think', 'act']) loop.addNode(name, () => ({ log: ['x'] }));
-  const graph = (loop as any)
-    .addEdge('__start__', 'begin')
-    .addEdge('begin', 'act')
-    .addEdge('act', 'think')
-    .addEdge('think', 'act')
-    .compile();
-  const { end, origin } = await openBench(graph).run({
-    input: START,
-    config: { configurable: {}, metadata: {}, recursion_limit: 4 },
-  });
-  assert.equal(end.kind === 'error' && end.error, 'GraphRecursionError');
-  // The nodes that went round follow the ones before.
-  assert.equal(origin?.node, 'think → act');
 });
 
 test('given a signal that is aborted already, when a run is ordered, then it stops before graph code runs', async () => {

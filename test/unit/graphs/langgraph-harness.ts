@@ -1,14 +1,5 @@
-import { FakeListChatModel } from '@langchain/core/utils/testing';
-import { Annotation, interrupt, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
+import { Annotation, interrupt, StateGraph } from '@langchain/langgraph';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
-
-export const chat = (answer = 'echo') => {
-  const model = new FakeListChatModel({ responses: [answer] });
-  return new StateGraph(MessagesAnnotation)
-    .addNode('agent', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-    .addEdge('__start__', 'agent')
-    .compile();
-};
 
 export const Log = Annotation.Root({
   log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),

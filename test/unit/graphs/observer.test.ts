@@ -68,31 +68,6 @@ test('a tool that throws is warned of with its line and its step; an unknown too
   assert.match(warnings[1]!.message, /^The tool "lost" failed: Error: Tool "lost" not found/);
 });
 
-test('an edge that leads to no node is warned of with its condition; a command with its node', async () => {
-  const graph = new StateGraph(Count)
-    .addNode('begin', () => ({}))
-    .addNode('jump', () => new Command({ goto: 'nobody', update: { count: 2 } }), { ends: ['begin'] })
-    .addEdge('__start__', 'begin')
-    .addEdge('__start__', 'jump')
-    .addConditionalEdges('begin', () => 'nowhere' as never)
-    .compile();
-  const { warnings } = await observe(graph);
-  const known = ', which is no node: nothing runs there. The nodes are "begin", "jump"';
-  assert.deepEqual(
-    warnings.sort((a, b) => (a.message < b.message ? -1 : 1)),
-    [
-      {
-        ...{ node: 'begin', step: 1, message: `The node "begin" leads to "nowhere"${known}` },
-        line: ".addConditionalEdges('begin', () => 'nowhere' as never)",
-      },
-      {
-        ...{ node: 'jump', step: 1, message: `The node "jump" leads to "nobody"${known}` },
-        line: ".addNode('jump', () => new Command({ goto: 'nobody', update: { count: 2 } }), { ends: ['begin'] })",
-      },
-    ],
-  );
-});
-
 test('members that the state does not have are warned of, in subgraphs, commands and inputs, too', async () => {
   const inner = new StateGraph(Count)
     .addNode('add', () => ({ cuont: 2 }) as never)
@@ -115,21 +90,6 @@ test('members that the state does not have are warned of, in subgraphs, commands
     ],
   );
   assert.equal(warnings[2]!.line, ".addNode('add', () => ({ cuont: 2 }) as never)");
-});
-
-test('a run that executes no node is warned of, with the condition that led to END', async () => {
-  const graph = new StateGraph(Count)
-    .addNode('work', () => ({ count: 2 }))
-    .addConditionalEdges('__start__', ({ count }) => (count > 1 ? 'work' : '__end__'), ['work', '__end__'])
-    .compile();
-  const { warnings, steps } = await observe(graph);
-  assert.equal(steps, 0);
-  assert.deepEqual(
-    warnings.map(({ message }) => message),
-    ['No node ran: START led to END'],
-  );
-  assert.match(warnings[0]!.line!, /^\.addConditionalEdges\('__start__'/);
-  assert.equal((await observe(graph, { input: { count: 2 } })).warnings.length, 0);
 });
 
 test('a run without anything unusual has no warnings, and its steps and model calls are counted', async () => {

@@ -110,18 +110,29 @@ test('given a type that grows for ever, when it is read, then it ends somewhere'
   assert.ok(JSON.stringify(state).length < 20_000);
 });
 
-test('given promises, builders, wrappers and functions, when they are read, then all lead to the graph', async () => {
-  for (const text of [
-    'export default null as unknown as Promise<Graph<{ a: string }>>;',
-    'export declare const graph: { compile(options?: object): Graph<{ a: string }> };',
-    'export declare const graph: { graph: Graph<{ a: string }> };',
-    'export const graph = async (config: object) => null as unknown as Graph<{ a: string }>;',
-    'declare const inner: Graph<{ a: string }>; export { inner as graph };',
-  ])
-    assert.deepEqual((await stateOf(text))?.properties, { a: { type: 'string' } }, text);
-  for (const text of ['export const graph = 1;', 'export const graph: any = 1;', 'export const other = 1;'])
-    assert.equal(await stateOf(text), undefined, text);
-});
+test('given promises, builders, wrappers and functions, when they are read, then all lead to the graph', () =>
+  inProject(
+    {
+      'graph.ts': `${GRAPH}
+        type G = Graph<{ a: string }>;
+        export default null as unknown as Promise<G>;
+        export declare const builder: { compile(options?: object): G };
+        export declare const wrapper: { graph: G };
+        export const maker = async (config: object) => null as unknown as G;
+        declare const inner: G; export { inner as renamed };
+        export const number = 1; export const any: any = 1;`,
+    },
+    (dir) => {
+      const found = ['default', 'builder', 'wrapper', 'maker', 'renamed'];
+      const exportNames = [...found, 'number', 'any', 'missing'];
+      const report = readSourceFile({ file: join(dir, 'graph.ts'), exportNames });
+      const states = exportNames.map((name) => [name, report[name]?.schemas.state?.['properties']]);
+      assert.deepEqual(
+        states,
+        exportNames.map((name) => [name, found.includes(name) ? { a: { type: 'string' } } : undefined]),
+      );
+    },
+  ));
 
 test('types are read from JavaScript, and despite a type error with paths of a tsconfig', () =>
   inProject(

@@ -113,44 +113,4 @@ for (const seed of [1, 2, 3])
       }
     }));
 
-test('given the methods of the library, when they are called on our store, then each does what it says', () =>
-  withLog(async (given) => {
-    const store = await openStore(given);
-    await store.put(['a'], 'k', { n: 1 });
-    await store.put(['a', 'b'], 'l', { n: 2 }, false);
-    assert.deepEqual((await store.get(['a'], 'k'))?.value, { n: 1 });
-    const date = (await store.get(['a'], 'k'))?.createdAt;
-    assert.equal(date?.getTime(), given.clock.now());
-    assert.deepEqual(
-      (await store.search(['a'])).map(({ key }) => key),
-      ['l', 'k'],
-    );
-    assert.deepEqual(
-      (await store.search(['a'], { filter: { n: 2 } })).map(({ key }) => key),
-      ['l'],
-    );
-    assert.deepEqual(
-      (await store.search(['a'], { limit: 1, offset: 1 })).map(({ key }) => key),
-      ['k'],
-    );
-    assert.deepEqual(await store.listNamespaces({ suffix: ['b'] }), [['a', 'b']]);
-    assert.deepEqual(await store.listNamespaces({ prefix: ['a'], maxDepth: 1 }), [['a']]);
-    await store.delete(['a'], 'k');
-    assert.equal(await store.get(['a'], 'k'), null);
-    await assert.rejects(store.put(['a'], 'k', { f: () => 1 }), /value\.f is a function/);
-    const circle: Record<string, unknown> = {};
-    circle['self'] = circle;
-    await assert.rejects(store.put(['a'], 'k', circle), /contains itself/);
-    // Graphs that ask although nothing ranks find items all the same, as with the library's own stores.
-    await store.put(['a'], 'found', { kind: 'x' });
-    const unranked = await store.search(['a'], { query: 'x', filter: { kind: 'x' } });
-    assert.deepEqual(
-      unranked.map(({ key, score }) => [key, score]),
-      [['found', undefined]],
-    );
-    await given.log.commit({ commandId: 'end', appends: [], payloads: [{ kind: 'end-lease', runId: 'r' }] });
-    await assert.rejects(store.put(['a'], 'k', {}), /fenced/);
-    assert.equal(await store.get(['a'], 'k'), null);
-  }));
-
 test.run();

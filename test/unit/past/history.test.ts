@@ -94,21 +94,21 @@ test('R2 replay of a data folder prints threads, a timeline, a state and the ver
     assert.match(damaged.lines[0]!, /"ok":false.*"position":18/);
   }));
 
-test('given a wrong call of replay, when it is run, then it throws words for the caller', () =>
+test('given a wrong call of replay, when it is run, then it throws words and an exit code for the caller', () =>
   withPast(async ({ dir }) => {
-    await assert.rejects(replay(), /\.platform.log\.db does not exist/);
-    await assert.rejects(
-      replay('--data', dir, '--thread', 'x'),
-      /--thread: expected an id or its first char/,
-    );
-    await assert.rejects(replay('--data', dir, '--to', '5'), /together with --thread/);
-    await assert.rejects(replay('--data', dir, '--thread', THREAD, '--to', '-1'), /--to/);
-    await assert.rejects(replay('--data', dir, '--thread', THREAD.replace('1', '9')), /has no events here/);
-    await assert.rejects(
-      replay('--data', dir, '--thread', THREAD, '--to', '0'),
-      /did not exist at position 0/,
-    );
-    await assert.rejects(replay('--data', join(dir, 'nowhere')), /does not exist/);
+    for (const [exitCode, args, message] of [
+      [3, [], /\.platform.log\.db does not exist/],
+      [3, ['--data', join(dir, 'nowhere')], /does not exist/],
+      [2, ['--data', dir, '--thread', 'x'], /--thread: expected an id or its first char/],
+      [2, ['--data', dir, '--to', '5'], /together with --thread/],
+      [2, ['--data', dir, '--thread', THREAD, '--to', '-1'], /--to/],
+      [2, ['--data', dir, '--thread', THREAD.replace('1', '9')], /has no events here/],
+      [2, ['--data', dir, '--thread', THREAD, '--to', '0'], /did not exist at position 0/],
+    ] as const)
+      await assert.rejects(replay(...args), (error: Error & { exitCode?: number }) => {
+        assert.match(error.message, message);
+        return (error.exitCode ?? 2) === exitCode;
+      });
   }));
 
 test.run();

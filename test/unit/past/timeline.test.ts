@@ -1,56 +1,13 @@
 import assert from 'node:assert/strict';
-import type { Json } from '../../../src/kernel/json.ts';
 import { toTimestamp } from '../../../src/kernel/clock.ts';
-import { loadThreadActor } from '../../../src/actors/thread-actor.ts';
 import { stateAt } from '../../../src/past/travel/state.ts';
 import { timelineOf, detailsOf } from '../../../src/past/tell/timeline.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads } from '../actors/with-threads.ts';
-import { OTHER, withPast, type Past } from './with-past.ts';
+import { OTHER, withPast } from './with-past.ts';
 
 const test = suite('past/timeline');
-
-/** What a client and the write path see now, in the shape in which replay tells it. */
-async function liveState({ log }: Past): Promise<unknown> {
-  const thread = await log.views.threads.get(THREAD);
-  if (thread === undefined) return undefined;
-  const ids = await log.views.runs.list({ threadId: THREAD, limit: 100, offset: 0 });
-  const runs = await Promise.all(ids.map(async (runId) => (await log.views.runs.get(runId))!));
-  return {
-    status: thread.status,
-    machine: (await loadThreadActor(log, THREAD)).state as unknown as Json,
-    metadata: thread.metadata,
-    interrupts: thread.interrupts,
-    error: thread.error,
-    values: thread.head === null ? null : (await log.payloads.values(THREAD, thread.head))?.parse(),
-    runs: runs.map(({ runId, status, attempt }) => ({ run_id: runId, status, attempt })),
-  };
-}
-
-test('R2 the state at every position is what was live at that moment', async () => {
-  const lived: { position: number; state: unknown }[] = [];
-  await withPast(
-    async ({ past }) => {
-      assert.ok(lived.length > 10);
-      await past(async (history) => {
-        for (const { position, state } of lived) {
-          const { thread_id, time, graph_id, next, ...replayed } = (await stateAt(
-            history,
-            THREAD,
-            position,
-          ))!;
-          assert.deepEqual(replayed, { position, ...(state as object) }, `at ${position}`);
-          assert.deepEqual([thread_id, graph_id ?? 'graph', next], [THREAD, 'graph', []]);
-          assert.match(time, /^2026-01-01T00:/);
-        }
-        assert.equal(await stateAt(history, THREAD, 0), undefined);
-        assert.equal(await stateAt(history, OTHER, lived[0]!.position), undefined);
-      });
-    },
-    async (past) => void lived.push({ position: await past.head(), state: await liveState(past) }),
-  );
-});
 
 test('R2 a timeline has every event with the state before and after, and the webhooks', () =>
   withPast(async ({ past, clock }) => {

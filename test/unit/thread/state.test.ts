@@ -47,27 +47,6 @@ test('given a run with a head before it, when it starts, then that head is the b
   assert.equal(state.head, 'c2');
 });
 
-test('given the end of a run, when others wait, then the thread is queued and forgets lease and stop', () => {
-  const { state } = given(
-    ...running,
-    fact.cancelRequested('a'),
-    fact.completed('a', { head: 'c9', remaining: 1 }),
-  );
-  assert.deepEqual(state, {
-    status: 'queued',
-    threadId: fact.created().data.threadId,
-    metadata: {},
-    temporary: false,
-    head: 'c9',
-    queue: [{ runId: 'b', attempt: 0, base: null, checkpointed: false }],
-  });
-});
-
-test('given the end of a run that waits, when another executes, then that one goes on', () => {
-  const { state } = given(...running, fact.completed('b', { remaining: 1 }));
-  assert.ok(state.status === 'running' && state.active.runId === 'a' && state.queue.length === 0);
-});
-
 test('given any state, when it is stored as JSON and read back, then it is the same', () => {
   const histories = [
     [],

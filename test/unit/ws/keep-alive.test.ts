@@ -48,14 +48,6 @@ async function ping({ there, clock }: Pair): Promise<void> {
   await pinged;
 }
 
-test('a socket that shows no sign of life after a ping is terminated at the next', () =>
-  withPair(async (pair) => {
-    await ping(pair);
-    const closed = once(pair.here, 'close');
-    await pair.clock.advance(INTERVAL_MS);
-    await closed;
-  }));
-
 test('a socket that answers pings or sends messages stays open', () =>
   withPair(async (pair) => {
     for (const sign of ['pong', 'message'] as const) {
