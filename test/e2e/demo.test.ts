@@ -46,21 +46,17 @@ test('the demo shows the whole flow on a server of its own, with the webhook and
     ]);
   }));
 
-for (const privateWebhooks of ['true', 'false'])
-  test(`the demo shows the flow on a server that runs already, loopback webhooks allowed: ${privateWebhooks}`, () =>
-    withPrograms(async ({ serve, run, dir }) => {
-      const server = await serve({
-        args: ['--config', EXAMPLES, '--data', join(dir, 'data')],
-        env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: privateWebhooks },
-      });
-      const { code, output } = await run({ script: DEMO, args: ['--url', server.url] });
-      assert.is(code, 0, output);
-      assert.match(output, `server ${server.url}\n`);
-      const last =
-        privateWebhooks === 'true' ? /^— the webhook that arrived\n\{/m : /^— replay the thread's log\n/m;
-      assertShown(output, [...STEPS, last]);
-      if (privateWebhooks === 'false') assert.match(output, 'this server denies loopback receivers');
-      assert.is((await server.ask('GET', '/ok')).status, 200);
-    }));
+test('the demo shows the flow on a server that runs already, and says why no webhook can arrive', () =>
+  withPrograms(async ({ serve, run, dir }) => {
+    const server = await serve({
+      args: ['--config', EXAMPLES, '--data', join(dir, 'data')],
+      env: { PLATFORM_ALLOW_PRIVATE_WEBHOOKS: 'false' },
+    });
+    const { code, output } = await run({ script: DEMO, args: ['--url', server.url] });
+    assert.is(code, 0, output);
+    assert.match(output, `server ${server.url}\n`);
+    assertShown(output, [...STEPS, /^— replay the thread's log\n/m]);
+    assert.match(output, 'this server denies loopback receivers');
+  }));
 
 test.run();

@@ -121,30 +121,6 @@ test('a run that comes after a save waits for the new code; a load that hangs en
     },
   ));
 
-test('a graph that loads too late is named, and its next run waits for another try', () =>
-  withProject(
-    {
-      'platform.json': JSON.stringify({ graphs: { agent: './agent.ts:agent', other: './other.ts:agent' } }),
-      'agent.ts': `import { existsSync, writeFileSync } from 'node:fs';
-        const seen = import.meta.dirname + '/../seen';
-        if (!existsSync(seen)) {
-          writeFileSync(seen, '');
-          await new Promise((resolve) => setInterval(resolve, 1e9));
-        }
-        export const agent = () => ({ said: 'late' });`,
-      'other.ts': `export const agent = () => ({ said: 'other' });`,
-    },
-    async ({ server }) => {
-      assert.match(server.output(), /graph "agent" .*not loaded within 3 s.*its next run tries again/);
-      assert.ok(!server.output().includes('could not be started'), server.output());
-      for (const [graph, said] of Object.entries({ other: 'other', agent: 'late' }))
-        assert.deepEqual((await server.ask('POST', '/runs/wait', { assistant_id: graph, input: {} })).json, {
-          said,
-        });
-    },
-    { PLATFORM_GRAPH_LOAD_SECS: '3' },
-  ));
-
 test('a changed env file restarts the server, which hands its runs back, and streams resume by id', () =>
   withProject(
     {

@@ -75,13 +75,6 @@ test('R1 an exported file is served without a project: it shows what it holds an
     });
   }));
 
-test('a damaged file is refused, and no folder is left', () =>
-  withPrograms(async ({ run, dir }) => {
-    const { code, output } = await run({ args: ['open', join(dir, 'none')], env: { TMPDIR: dir } });
-    assert.equal(code, 3, output);
-    assert.deepEqual(readdirSync(dir), []);
-  }));
-
 test('a recording in a file that is a bomb leaves its run untried, and the file can be opened (R1)', () =>
   withServer({}, async (s) => {
     // Given a file with a bomb as the recording of its run

@@ -149,36 +149,6 @@ for (const action of ['interrupt', 'rollback'] as const)
     },
   );
 
-killed(
-  'a webhook that was owed when the process was killed is delivered after the restart, byte for byte (W1, W2)',
-  async (first, _dir, sink) => {
-    sink.answer('hang');
-    const thread = await createThread(first);
-    const run = await createRun(first, thread, {
-      assistant_id: 'echo',
-      input: { messages: 'owed' },
-      webhook: sink.url('/owed?token=1'),
-    });
-    await sink.next(1);
-    let sent = 0;
-
-    return {
-      async between() {
-        sent = sink.received.length;
-      },
-      async after() {
-        assert.is(sent, 1);
-        const [before, after] = await sink.next(2);
-        assert.is(after!.url, '/owed?token=1');
-        assert.is(after!.headers['webhook-id'], before!.headers['webhook-id']);
-        assert.ok(after!.headers['webhook-id']);
-        assert.is(after!.body.toString(), before!.body.toString());
-        assert.is(JSON.parse(after!.body.toString()).run_id, run);
-      },
-    };
-  },
-);
-
 for (const graph of ['answers', 'answersNode', 'answersAround'])
   killed(
     `a run of ${graph} that was resumed with an answer keeps the answer through kill -9 (X5)`,

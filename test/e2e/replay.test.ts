@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert';
-import { Database } from '../../src/store/sqlite/library.ts';
 import { createHash } from 'node:crypto';
-import { cp, readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
@@ -105,95 +104,6 @@ async function lookBack(run: Programs['run'], data: string, thread: string): Pro
   const asJson = JSON.parse((await here(data, 'verify', '--json')).output);
   assert.ok(asJson.ok && asJson.events > 12 && asJson.streams > 12);
 }
-
-test('replay tells what is wrong with its arguments and with the directory', () =>
-  withPrograms(async ({ run, dir }) => {
-    const thread = '01a1fbbe-0438-7000-9ce7-d2b3ff399407';
-    const results = await Promise.all([
-      run({ args: ['replay'] }),
-      replay(run, dir),
-      replay(run, dir, '--to', '3'),
-      replay(run, dir, '--thread', 'x'),
-      replay(run, dir, '--thread', thread, '--to', 'now'),
-    ]);
-    assert.equal(
-      results.map(({ code }) => code),
-      [3, 3, 2, 2, 2],
-    );
-    const says = ['.platform', 'log.db does not exist', '--thread', '--thread: expected an id', '--to'];
-    for (const [index, part] of says.entries()) assert.match(results[index]!.output, part);
-    assert.equal(await readdir(dir), []);
-  }));
-
-const DAMAGE: Record<string, { readonly sql: string; readonly problem: RegExp }> = {
-  'a missing event': {
-    sql: "DELETE FROM events WHERE stream = @stream AND type = 'RunStarted' AND version > 4",
-    problem: /goes from version \d+ to \d+/,
-  },
-  'a fact that cannot happen': {
-    sql: `UPDATE events SET data = json_set(data, '$.runId', 'another')
-          WHERE stream = @stream AND type = 'RunStarted' AND version > 4`,
-    problem: /RunStarted cannot happen in "queued"/,
-  },
-  'a row that no event wrote': {
-    sql: "UPDATE threads SET status = 'busy' WHERE 'thread-' || thread_id = @stream",
-    problem: /threads \S+ differs/,
-  },
-  'a snapshot that is no fold': {
-    sql: "UPDATE snapshots SET state = json_set(state, '$.metadata.topic', 'x') WHERE stream = @stream",
-    problem: /snapshot differs/,
-  },
-  'a head that is gone': {
-    sql: `DELETE FROM checkpoint_rows WHERE id IN (SELECT seq FROM checkpoints WHERE 'thread-' || thread_id = @stream
-          AND checkpoint_id = (SELECT head FROM threads WHERE threads.thread_id = checkpoints.thread_id))`,
-    problem: /head checkpoint \S+ is missing/,
-  },
-};
-
-/** Where each damage shows, from the undamaged log: version of the thread's event, undefined for no event. */
-const SHOWS_AT: Record<string, number | undefined> = {
-  'a missing event': 9,
-  'a fact that cannot happen': 8,
-  'a row that no event wrote': 11,
-  'a snapshot that is no fold': 11,
-  'a head that is gone': 10,
-};
-
-test('verify exits 1 and names the position where a damaged log goes wrong (L2, P2, P3, R2)', () =>
-  withPrograms(async ({ serve, run, dir }) => {
-    const data = join(dir, 'data');
-    const server = await serve(PLAIN);
-    const stream = `thread-${await converse(server)}`;
-    await server.end('SIGTERM');
-    const positions = new Map<number, number>();
-    const damaged = await Promise.all(
-      Object.entries(DAMAGE).map(async ([name, { sql, problem }], index) => {
-        const copy = join(dir, `copy-${index}`);
-        await cp(data, copy, { recursive: true });
-        const db = new Database(join(copy, 'log.db'));
-        if (positions.size === 0)
-          for (const event of db
-            .prepare('SELECT version, position FROM events WHERE stream = ?')
-            .all(stream) as { version: number; position: number }[])
-            positions.set(event.version, event.position);
-        assert.is(db.prepare(sql).run({ stream }).changes, 1, name);
-        db.close();
-        return {
-          name,
-          problem,
-          ...(await (index === 0 ? verify(run, copy) : here(copy, 'verify'))),
-        };
-      }),
-    );
-    for (const { name, problem, code, output } of damaged) {
-      assert.is(code, 1, `${name}: ${output}`);
-      assert.match(output, problem);
-      const version = SHOWS_AT[name];
-      const position = version === undefined ? 'none' : positions.get(version);
-      assert.match(output, new RegExp(`^position ${position}: `), name);
-    }
-    assert.is((await here(data, 'verify')).code, 0);
-  }));
 
 /** Every file with a hash of its bytes, apart from SQLite's own bookkeeping. */
 async function contentsOf(dir: string): Promise<Record<string, string>> {

@@ -72,39 +72,6 @@ test('a graph that throws or loads too late is named, and the other graphs are s
     assert.match(JSON.stringify(late.json), /GraphNotLoaded.*has not loaded within 3 s/);
   }));
 
-test('what is wrong with the configuration file, the environment and the command line is told at once', () =>
-  withPrograms(async ({ run, dir }) => {
-    const cwd = await project(join(dir, 'wrong'), {
-      'platform.json': { graphs: {} },
-      'text.json': 'graphs: none',
-      'shape.json': { graphs: { 'a b': './x.js', fine: 3 } },
-    });
-    const serve = (args: string[], env = {}) => run({ args: ['serve', ...args], cwd, env });
-    const [values, text, shape, unknown] = await Promise.all([
-      serve(['--port', '70000'], { PLATFORM_MAX_ATTEMPTS: 'many', PLATFORM_API_KEY: '' }),
-      serve(['--config', 'text.json']),
-      serve(['--config', 'shape.json']),
-      serve(['--colour', 'red']),
-    ]);
-    assert.equal([values.code, text.code, shape.code, unknown.code], [2, 2, 2, 2]);
-    assert.is(values.output.trim().split('\n').length, 4, values.output);
-    for (const part of [
-      '--port',
-      '"70000"',
-      'PLATFORM_MAX_ATTEMPTS',
-      'PLATFORM_API_KEY',
-      'at least one graph',
-    ])
-      assert.match(values.output, part);
-    assert.match(
-      text.output,
-      /text\.json:1:1: expected JSON: Unexpected token 'g'\n> 1 \| graphs: none\n +\| \^/,
-    );
-    assert.match(shape.output, /^.*shape\.json: graphs\.a b: /m);
-    assert.match(shape.output, /^.*shape\.json: graphs\.fine: expected "<file>:<variable>"/m);
-    assert.match(unknown.output, '--colour');
-  }));
-
 test('problems of the file, the environment, the graphs, the auth handler and the port come together', () =>
   withPrograms(async ({ run, dir }) =>
     withTakenPort(async (port) => {
@@ -177,19 +144,6 @@ test('a shared library that the machine lacks is named in one line', () =>
     );
     assert.is(output.trim().split('\n').length, 1, output);
   }));
-
-test('a port that is taken is a clear error with exit code 2', () =>
-  withPrograms(async ({ launch, dir }) =>
-    withTakenPort(async (port) => {
-      const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
-      const program = launch({
-        args: ['serve', '--config', config, '--port', String(port), '--data', join(dir, 'data')],
-      });
-      assert.is(await program.exited, 2);
-      assert.match(program.output(), new RegExp(`^port ${port} of 127\\.0\\.0\\.1 is taken .* --port`));
-      assert.is(program.output().trim().split('\n').length, 1, program.output());
-    }),
-  ));
 
 test('a second process on the same data directory is refused while the first goes on', () =>
   withPrograms(async ({ serve, run, dir }) => {

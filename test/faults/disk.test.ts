@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
@@ -185,16 +185,5 @@ test(
     }),
   { lacking: mountLacking() },
 );
-
-test('a path that is no directory is a wrong call and no fault of the disk', () =>
-  withPrograms(async ({ launchServer, dir }) => {
-    const file = join(dir, 'file');
-    await writeFile(file, '');
-    const programs = [file, join(file, 'below')].map((path) => launchServer({ args: ['--data', path] }));
-    for (const program of programs) {
-      assert.is(await program.exited, 2, program.output());
-      assert.match(program.output(), file);
-    }
-  }));
 
 test.run();

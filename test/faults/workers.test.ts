@@ -36,19 +36,6 @@ test('a killed server leaves no worker that computes and no child of graph code 
     await until('its child is gone', async () => !isAlive(child));
   }));
 
-test('a killed worker costs its only run one charge, and the run goes on from its checkpoint (X5, X6)', () =>
-  withPrograms(async ({ serve, dir }) => {
-    const server = await serve({ args, env: { PLATFORM_WORKERS: '1', PLATFORM_MAX_ATTEMPTS: '2' } });
-    const { path, pid } = await begin(server, 'countsAttempts', { gate: join(dir, 'gate') });
-    process.kill(pid, 'SIGKILL');
-    const values = (await server.ask('GET', `${path}/join`)).json;
-    assert.equal({ ...values, pid: 0 }, { begun: true, firstAttempt: 1, lastAttempt: 2, pid: 0 });
-    assert.is((await server.ask('GET', path)).json.status, 'success');
-    await server.printed(/a graph worker ended.*SIGKILL|SIGKILL.*a graph worker ended/);
-    assert.is(await server.end('SIGTERM'), 0, server.output());
-    await assertVerified(join(dir, 'data'));
-  }));
-
 test('a stop ends workers that compute, and hands their runs back (X3, X4)', () =>
   withPrograms(async ({ serve, dir }) => {
     const server = await serve({ args, env: { PLATFORM_WORKERS: '1', PLATFORM_SHUTDOWN_GRACE_SECS: '1' } });

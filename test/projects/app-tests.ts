@@ -108,17 +108,6 @@ const APPS: readonly App[] = [
     );
   }),
 
-  app('api-key-auth', 'asks for its key', async (started) => {
-    const { ask } = started.server();
-    for (const headers of [{}, { 'x-api-key': 'wrong' }])
-      assert.equal((await ask('POST', '/threads/search', {}, headers)).status, 403);
-    assert.equal((await ask('GET', '/ok')).status, 200);
-    const values: any = await client(started, { 'x-api-key': 'team-key' }).runs.wait(null, 'keyed', {
-      input: { messages: [{ role: 'user', content: 'hi' }] },
-    });
-    assert.equal(values.messages.at(-1).content, 'for team');
-  }),
-
   app('monorepo', 'imports its own packages through the paths of its tsconfig', async (started) => {
     const { runs, assistants } = client(started);
     const values = await runs.wait(null, 'polite', { input: { phrase: 'sit down' } });
@@ -190,12 +179,5 @@ const APPS: readonly App[] = [
     assert.equal(assistant!.description, 'The only one');
     const document: any = (await ask('GET', '/openapi.json', undefined, team)).json;
     assert.ok(document.components.securitySchemes.ApiKey);
-  }),
-
-  app('python-beside', 'serves its other graphs beside one in Python', async (started) => {
-    assert.match(started.server().output(), /snake.*python|python.*snake/is);
-    const { runs } = client(started);
-    assert.deepEqual(await runs.wait(null, 'served', { input: { n: 1 } }), { n: 3 });
-    await assert.rejects(runs.wait(null, 'snake', { input: { n: 1 } }));
   }),
 ];
