@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as assert from 'node:assert/strict';
 import type { BodyOf } from '../support/api-types.ts';
+import { withRows } from '../support/rows.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';

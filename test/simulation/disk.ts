@@ -17,7 +17,7 @@ import { viewHistory } from '../../src/store/sqlite/history.ts';
 import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
-import { createRowReader } from '../../src/store/sqlite/row-store.ts';
+import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
 import { prepareSchema } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { PAUSES_MS } from '../../src/delivery/schedule.ts';
 import { verify } from '../../src/past/verify/verify.ts';
 import type { Recorded } from '../../src/store/port/events.ts';
-import { claimableRuns } from '../../src/store/sql/views/run-queries.ts';
 import type { Process, World } from './process.ts';
 
 /** A graph that does not listen is given 5 s; a poll and slow commits come on top. */
@@ -51,7 +50,7 @@ export function checkStops({ schedule, ledger }: World, since: number): void {
 }
 
 /** All of them, the slow ones too, and that rebuilt rows equal the live ones. */
-export async function checkAll({ ledger, disk: { history }, schedule }: World): Promise<void> {
+export async function checkAll({ ledger, disk: { history, rows }, schedule }: World): Promise<void> {
   const { heard, purged, runs, deliveries, owing, hasVanished } = ledger;
   const kept = heard.filter(({ meta }) => meta.version >= (purged.get(meta.stream) ?? 0));
   const metaOf = ({ meta }: Recorded) => meta;
@@ -61,9 +60,8 @@ export async function checkAll({ ledger, disk: { history }, schedule }: World): 
     assert.equal(meta.version, (versions.get(meta.stream) ?? 0) + 1, `L2 ${meta.stream} has a hole`);
     versions.set(meta.stream, meta.version);
   }
-  const { rows } = history;
   const running = rows.all<{ id: string }>(`SELECT thread_id AS id FROM runs WHERE status = 'running'`);
-  const claimable = await claimableRuns(rows, schedule.now(), 1_000);
+  const claimable = await history.views.runs.claimable(schedule.now(), 1_000);
   const busy = [...running.map(({ id }) => id), ...claimable.map(({ threadId }) => threadId)];
   assert.equal(new Set(busy).size, busy.length, 'X1 two runs of a thread run or may start');
   const threads = rows.all<{ id: string; head: string | null }>('SELECT thread_id AS id, head FROM threads');

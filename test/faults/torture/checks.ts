@@ -2,9 +2,14 @@
  * Compares what was promised, and what receivers got, with the log that a tortured server leaves behind. What must hold
  * of any log, such as dense frames and no lease or secret without its run, is found by `verify`.
  */
+import { join } from 'node:path';
 import type { Recorded } from '../../../src/store/port/events.ts';
 import type { History } from '../../../src/store/port/past.ts';
+import { openConnection } from '../../../src/store/sqlite/connection.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
+import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
+import { createRowReader, type RowReader } from '../../../src/store/sqlite/row-store.ts';
+import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
