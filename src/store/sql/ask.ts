@@ -8,7 +8,7 @@ export type Params = Readonly<Record<string, Cell | readonly string[]>>;
 export interface Dialect {
   /** The column is one of the list that the parameter holds. */
   oneOf(column: string, parameter: string): string;
-  /** Selects the ids of visible threads that have one of the pairs in the list that the parameter holds, each once. */
+  /** Selects the ids of visible threads that have one of the pairs in the list that the parameter holds; of one pair, once. */
   holders(parameter: string): string;
   /** Whether the row `t` of `threads` has one of these pairs. */
   holds(parameter: string): string;

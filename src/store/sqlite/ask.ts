@@ -8,7 +8,7 @@ const within = (parameter: string): string => `IN (SELECT value FROM json_each(@
 
 const DIALECT: Dialect = {
   oneOf: (column, parameter) => `${column} ${within(parameter)}`,
-  holders: (parameter) => `SELECT DISTINCT thread_id FROM thread_pairs WHERE pair ${within(parameter)}`,
+  holders: (parameter) => `SELECT thread_id FROM thread_pairs WHERE pair ${within(parameter)}`,
   holds: (parameter) =>
     `EXISTS (SELECT 1 FROM thread_pairs AS held WHERE held.thread_id = t.thread_id AND held.pair ${within(parameter)})`,
 };

@@ -124,7 +124,7 @@ type Wanted = Partial<Parameters<typeof planThreads>[1]>;
 
 const plansOfThreads = (wanted: Wanted, filter?: Filter) => async (ask: Ask) => {
   const plan = await planThreads(ask, { sortBy: 'updated_at', sortOrder: 'desc', ...wanted }, filter);
-  for (const query of [plan.page(PAGE.limit, PAGE.offset), plan.total(1_000), plan.judged])
+  for (const query of [plan.page(PAGE.limit, PAGE.offset), plan.total(1_000), plan.judged?.page])
     if (query !== undefined) await ask.all(query.sql, query.params);
 };
 

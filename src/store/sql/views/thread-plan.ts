@@ -17,6 +17,10 @@ interface Query {
   readonly params: Params;
 }
 
+interface JudgedQuery extends Query {
+  readonly filter: Filter;
+}
+
 interface NearQuery extends Query {
   /** It looks at so few rows that the event loop can wait for it. */
   readonly isNear: boolean;
@@ -26,8 +30,8 @@ export interface ThreadPlan {
   page(limit: number, offset: number): NearQuery;
   /** Column `n`: how many match, at most `cap`. */
   total(cap: number): NearQuery;
-  /** Candidates that have to pass the filter; page and total are not for these. */
-  readonly judged: (Query & { readonly filter: Filter }) | undefined;
+  /** Candidates that have to pass the filter, for a page and for a total; the others are not for these. */
+  readonly judged: { readonly page: JudgedQuery; readonly total: JudgedQuery } | undefined;
 }
 
 /** Candidates that are sorted, and rows that are walked on the event loop: 2 ms at worst. */
@@ -112,6 +116,10 @@ export async function planThreads(
     return `${sql.join(' UNION ALL ')} ORDER BY ${ordered('')}`;
   }
 
+  /** In no order. */
+  const counts = (): string =>
+    `threads AS t WHERE ${conditions(ofPairs <= ofStatus ? 'pair' : 'status').join(' AND ')}`;
+
   return {
     page(limit, offset) {
       const isWalked =
@@ -127,18 +135,20 @@ export async function planThreads(
       };
     },
     total(cap) {
-      const isOnlyPair = counted.length === 1 && status === undefined;
-      const where = conditions(ofPairs <= ofStatus ? 'pair' : 'status');
-      const found = isOnlyPair
-        ? holders('pairs0')
-        : `SELECT 1 FROM threads AS t WHERE ${where.join(' AND ')}`;
+      const isOnlyPair = counted.length === 1 && counted[0]!.pairs.length === 1 && status === undefined;
+      const found = isOnlyPair ? holders('pairs0') : `SELECT 1 FROM ${counts()}`;
       return {
         sql: `SELECT count(*) AS n FROM (${found} LIMIT @cap) AS found`,
         params: { ...params, cap },
         isNear: isFew || ((isOnlyPair || counted.length === 0) && cap <= 10 * FEW),
       };
     },
-    judged: isJudged ? { sql: candidates('t.thread_id, t.metadata'), params, filter } : undefined,
+    judged: isJudged
+      ? {
+          page: { sql: candidates('t.thread_id, t.metadata'), params, filter },
+          total: { sql: `SELECT t.metadata FROM ${counts()}`, params, filter },
+        }
+      : undefined,
   };
 }
 
@@ -156,7 +166,7 @@ export async function answerPage<R extends Row>(
 ): Promise<{ rows: R[]; total: number }> {
   const { limit, offset, cap } = asked;
   if (plan.judged !== undefined)
-    return ask.scan(JUDGED, plan.judged, asked) as Promise<{ rows: R[]; total: number }>;
+    return ask.scan(JUDGED, plan.judged.page, asked) as Promise<{ rows: R[]; total: number }>;
   const page = plan.page(limit, offset);
   const rows = await (page.isNear
     ? ask.all<R>(page.sql, page.params)
@@ -168,7 +178,7 @@ export async function answerPage<R extends Row>(
 
 export async function answerCount(ask: Ask, plan: ThreadPlan, cap: number): Promise<number> {
   if (plan.judged !== undefined)
-    return (await ask.scan(JUDGED, plan.judged, { limit: 0, offset: 0, cap })).total;
+    return (await ask.scan(JUDGED, plan.judged.total, { limit: 0, offset: 0, cap })).total;
   const total = plan.total(cap);
   const { sql, params } = total;
   const [row] = total.isNear ? await ask.all(sql, params) : await ask.scan(ROWS, { sql, params });
@@ -180,7 +190,7 @@ export const ROWS: Scan<[Query], Row[]> = {
   answer: (ask, { sql, params }) => ask.all(sql, params),
 };
 
-export const JUDGED: Scan<[Query & { readonly filter: Filter }, Asked], { rows: Row[]; total: number }> = {
+export const JUDGED: Scan<[JudgedQuery, Asked], { rows: Row[]; total: number }> = {
   name: 'threads.judged',
   async answer(ask, { filter, ...query }, asked) {
     const isMatch = ({ metadata }: Row): boolean => passes(metadata, filter);
