@@ -86,6 +86,7 @@ export async function derivedWrites(
         const { runId, threadId, outcome } = data;
         if (!isLed && !isDeleted && data.attempt > 0) payloads.push(...(await lastFrames(log, data)));
         payloads.push({ kind: 'end-lease', runId }, { kind: 'erase-secret', runId });
+        if (data.attempt > 0) payloads.push({ kind: 'erase-resume', runId });
         const owes = webhooks.enabled && (await log.views.runs.owesWebhook(runId));
         const run = owes ? await log.views.runs.get(runId) : undefined;
         const url = run?.kwargs.webhook;

@@ -133,6 +133,9 @@ const DATA = {
         warnings: z.array(z.strictObject({ message: text, ...origin })),
       })
       .optional(),
+    repeated: z
+      .array(z.strictObject({ node: text, served: z.array(count), again: z.array(count) }))
+      .optional(),
   }),
   RunDeleted: z.strictObject({
     ...{ ...run, kept: z.array(key), head: name.nullable() },

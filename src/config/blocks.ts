@@ -111,6 +111,13 @@ export const recording = group({
   return { byDefault, maxBytes: block.max_bytes, env: block.env };
 });
 
+// prettier-ignore
+export const resumeCalls = setting(
+  'resume_calls',
+  withForm(z.union([z.boolean(), z.literal('keys')], 'expected true, false or "keys"').default(true), '`true`, `false` or `"keys"`'),
+  'After a crash a run asks nothing again that it was answered. `"keys"`: requests that have no `Idempotency-Key` get one, equal in every attempt. `resume_calls` in the `config` of an assistant or run wins.',
+);
+
 const STRATEGIES = { delete: 'delete', keep_latest: 'keep-latest' } as const;
 const strategy = choice('delete', 'keep_latest').transform((given) => STRATEGIES[given]);
 

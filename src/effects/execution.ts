@@ -59,6 +59,8 @@ export interface ExecutionOptions {
   readonly lingerClock: Clock;
   /** Graph code waits until its writes are durable; otherwise it continues meanwhile. */
   readonly sync: boolean;
+  /** Earlier attempts may have kept what they were answered. */
+  readonly hasKept: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
   /** Subgraphs reported in the run's frames; undefined unless the client asked for the mode `lifecycle`. */
@@ -118,6 +120,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     isRead: () => sync || options.isRead(),
     commitInterval: options.commitInterval,
     clock: options.lingerClock,
+    hasKept: options.hasKept,
     fenced,
   });
 
@@ -194,8 +197,8 @@ export function createExecution(options: ExecutionOptions): Execution {
       return frames.length === 0 ? [] : [{ kind: 'frames', runId, threadId, first: next, frames }];
     });
 
-  async function complete(outcome: Outcome, { untracked, observed }: Left = {}): Promise<Dispatched> {
-    const command = { type: 'CompleteRun' as const, outcome, ...(observed && { observed }), ...executing };
+  async function complete(outcome: Outcome, { untracked, ...seen }: Left = {}): Promise<Dispatched> {
+    const command = { type: 'CompleteRun' as const, outcome, ...seen, ...executing };
     return writes.close(command, (events) => {
       const frames = lastFrames(events);
       return untracked === undefined
@@ -225,6 +228,12 @@ export function createExecution(options: ExecutionOptions): Execution {
       },
       record: (data) =>
         writes.add({ payload: { kind: 'recording', runId, threadId, data }, size: data.length }),
+      keep: (data, base, isAnswer) =>
+        writes.add({
+          payload: { kind: 'resume', runId, threadId, data, ...(base !== undefined && { base }) },
+          size: data.length,
+          waits: isAnswer ? 'answer' : 'other',
+        }),
     },
     async keep(ids) {
       // A failure reappears in the run's end.

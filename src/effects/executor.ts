@@ -21,6 +21,7 @@ import { createExecution, type Execution } from './execution.ts';
 import { maskFailures } from './failure-secrets.ts';
 import { leftBy, outcomeOf } from './outcome.ts';
 import type { OnFault } from './fault.ts';
+import { callsOf, type ResumeCalls } from './kept-calls.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
@@ -48,6 +49,8 @@ export interface ExecutorOptions {
   readonly maxCharges: number;
   /** Absent: no run is recorded. */
   readonly recording?: RecordingSettings;
+  /** X7 Whether runs whose config does not say keep what they are answered; they do by default. */
+  readonly resumeCalls?: ResumeCalls;
   /** Runs are observed, for developers. */
   readonly isDevelopment?: boolean;
   /** Time for a graph to obey a stop; after it the run ends without waiting for the graph. */
@@ -95,7 +98,9 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (stopping) stop.abort('shutdown' satisfies StopReason);
     const limitMs = timeLimitOf(run, runTimeoutMs);
     let cancelTimeout: () => void = () => undefined;
+    const { charges = 0, checkpointed: resume = false } = openRun(state, runId) ?? {};
     const execution = createExecution({
+      hasKept: lease.attempt > 1,
       isRead: () => isRead(runId),
       owesWebhook: kwargs.webhook !== undefined,
       temporary: isLiving(state) && state.temporary,
@@ -110,9 +115,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...{ log, threads, store, threadId, lease, commitInterval, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
-    const resume = openRun(state, runId)?.checkpointed ?? false;
     const head = isLiving(state) ? state.head : null;
-    const done = execute(run, resume, head, execution, stop, hurry.signal)
+    const done = execute(run, { resume, charges }, head, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
@@ -128,7 +132,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function execute(
     run: RunRecord,
-    resume: boolean,
+    { resume, charges }: { readonly resume: boolean; readonly charges: number },
     head: string | null,
     execution: Execution,
     stop: AbortController,
@@ -137,8 +141,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const input = await inputOf(log, run, head);
     const secret = parseSecret(await log.payloads.secret(run.runId));
     const recording = await recordingOf(run, options.recording, log, ids);
+    const calls = await callsOf(run, options.resumeCalls ?? true, charges, log, ids);
     const order = {
       ...orderOf(run, resume, input, secret, recording),
+      ...(calls && { calls }),
       ...(options.isDevelopment && { observe: true as const }),
     };
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);

@@ -2,7 +2,7 @@
 import { stackOf } from '../kernel/stack.ts';
 import type { LostAttempt, RunEnd, StopReason } from '../graphs/port.ts';
 import type { Outcome } from '../thread/events.ts';
-import type { Observed } from '../thread/origin.ts';
+import type { Seen } from '../thread/origin.ts';
 import { stopReason } from '../thread/run-end.ts';
 
 export function toFailure(error: unknown): Outcome {
@@ -12,16 +12,18 @@ export function toFailure(error: unknown): Outcome {
 }
 
 /** Results of an attempt besides its outcome. */
-export interface Left {
+export interface Left extends Seen {
   /** JSON text of final values that no checkpoint holds. */
   readonly untracked?: string | undefined;
-  readonly observed?: Observed | undefined;
 }
 
 export const leftBy = (end: RunEnd | LostAttempt): Left =>
   end.kind === 'lost'
     ? {}
-    : { observed: end.observed, ...(end.kind === 'success' && { untracked: end.untracked }) };
+    : {
+        ...{ observed: end.observed, repeated: end.repeated },
+        ...(end.kind === 'success' && { untracked: end.untracked }),
+      };
 
 /** Derives the run's outcome from the graph's end and the stop reason, if there is one. */
 export function outcomeOf(
@@ -31,7 +33,7 @@ export function outcomeOf(
 ): Outcome {
   if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
   if (end.kind === 'error') {
-    const { observed: _, ...outcome } = end;
+    const { observed: _, repeated: __, ...outcome } = end;
     return outcome;
   }
   const next = end.kind === 'stopped' ? end.next : undefined;

@@ -25,6 +25,8 @@ export interface RunWrite {
   readonly command?: ThreadCommand;
   /** Approximate size in characters. */
   readonly size: number;
+  /** X7 An answer waits for the end of its step, `other` until something else is written or asks for it. */
+  readonly waits?: 'answer' | 'other';
 }
 
 export interface RunWrites {
@@ -59,6 +61,8 @@ export interface RunWritesOptions {
   /** Interval after which writes with a reader are committed, together with those of other runs. */
   readonly commitInterval: CommitInterval;
   readonly clock: Clock;
+  /** Earlier attempts may have kept what they were answered. */
+  readonly hasKept: boolean;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
 }
@@ -68,6 +72,8 @@ const MAX_WAITING_WRITES = 64;
 const MAX_WAITING_CHARACTERS = 262_144;
 /** Delay of writes without a reader that end no step; about as long as many runs take. */
 const LINGER_MS = 10;
+/** Delay of answers that no call follows: the end of their step makes them superfluous. */
+const ANSWER_LINGER_MS = 30;
 
 interface Entry {
   readonly write: RunWrite;
@@ -96,8 +102,11 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
-  /** A pending write ends a step. */
-  let hasStep = false;
+  /** A pending write ends a step, or follows an answer: its step goes on. */
+  let isDue = false;
+  /** All pending writes wait for others. */
+  let onlyWaits = true;
+  let { hasKept } = options;
   let pump: Promise<void> | undefined;
   let failure: { readonly error: unknown; isReported: boolean } | undefined;
   let closed = false;
@@ -110,7 +119,8 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     const taken = waiting;
     waiting = [];
     size = 0;
-    urgent = hasStep = false;
+    urgent = isDue = false;
+    onlyWaits = true;
     return taken;
   };
 
@@ -120,7 +130,12 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
   }
 
   const writesOf = (entries: readonly Entry[]): readonly RunWrite[] => {
-    const writes = entries.map(({ write }) => write);
+    const writes = withoutPast(
+      lease.runId,
+      entries.map(({ write }) => write),
+      hasKept,
+    );
+    hasKept ||= writes.some(({ payload }) => payload.kind === 'resume');
     return forgetful ? onlyLatest(writes) : writes;
   };
 
@@ -145,7 +160,10 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       let cancel: () => void = () => undefined;
       rearm = () => {
         cancel();
-        cancel = hasStep || isRead() ? commitInterval.next(resolve) : clock.after(LINGER_MS, resolve);
+        cancel =
+          isDue || (isRead() && !onlyWaits)
+            ? commitInterval.next(resolve)
+            : clock.after(onlyWaits ? ANSWER_LINGER_MS : LINGER_MS, resolve);
       };
       hurry = () => {
         cancel();
@@ -160,7 +178,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     // Lets the caller of the first `add` mark it as urgent.
     await undefined;
     if (urgent) await breathe();
-    while (waiting.length > 0) {
+    while (urgent || isFull() || waiting.some(({ write }) => write.waits !== 'other')) {
       if (!urgent && !isFull()) await linger();
       const entries = take();
       if (entries.length === 0) break;
@@ -179,11 +197,17 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     waiting.push(entry);
     size += write.size;
     const { command } = write;
-    if (!hasStep && command?.type === 'SaveCheckpoint' && isStepEnd(command)) {
-      hasStep = true;
+    const endsStep = command?.type === 'SaveCheckpoint' && isStepEnd(command);
+    const follows = write.waits === 'other' && waiting.some((each) => each.write.waits === 'answer');
+    if (!isDue && (endsStep || follows)) {
+      isDue = true;
       rearm();
     }
-    pump ??= run();
+    if (onlyWaits && write.waits === undefined) {
+      onlyWaits = false;
+      rearm();
+    }
+    if (write.waits !== 'other' || isFull()) pump ??= run();
     return entry;
   }
 
@@ -201,6 +225,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     async settled() {
       urgent = waiting.length > 0;
       hurry();
+      if (urgent) pump ??= run();
       const last = waiting.at(-1);
       await (last === undefined ? pump : doneOf(last));
       if (failure !== undefined) throw failure.error;
@@ -221,7 +246,10 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
         throw failure.error;
       }
       try {
-        const remaining = writesOf(entries);
+        // The end of the run erases what it was answered.
+        const remaining = writesOf(entries).filter(
+          ({ payload }) => payload.kind !== 'resume' || command.type !== 'CompleteRun',
+        );
         const commands = [...remaining.flatMap((write) => write.command ?? []), command];
         const own = remaining.map(({ payload }) => payload);
         const done = await threads.dispatch(threadId, commands, {
@@ -237,4 +265,21 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       }
     },
   };
+}
+
+/**
+ * X7 Writes of one commit without answers to tasks that its root checkpoint ends: those started from earlier ones. `hasKept`:
+ * earlier commits may have such answers.
+ */
+function withoutPast(runId: string, writes: readonly RunWrite[], hasKept: boolean): readonly RunWrite[] {
+  const base = writes.reduce<string | undefined>(
+    (last, { payload }) =>
+      payload.kind === 'checkpoint' && payload.checkpoint.ns === '' ? payload.checkpoint.checkpointId : last,
+    undefined,
+  );
+  if (base === undefined) return writes;
+  const left = writes.filter(
+    ({ payload }) => payload.kind !== 'resume' || payload.base === undefined || payload.base === base,
+  );
+  return hasKept ? [...left, { payload: { kind: 'erase-resume', runId, base }, size: 0 }] : left;
 }

@@ -20,8 +20,9 @@ import type { CheckpointReader, GraphHost, RunEnd, RunLink, RunOrder, StateOrder
 import type { ChannelChoice } from './state-part.ts';
 import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
+import { giveCallKeys } from '../recording/call-keys.ts';
 import { currentSession, type Session } from '../recording/session.ts';
-import { watchQueues, recordRun } from './recorded-run.ts';
+import { observeRun, watchQueues } from './observed-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
 interface Entry {
@@ -94,6 +95,7 @@ export function openInProcessGraphs({
     if (session !== undefined) {
       session.configOf = library.config;
       watchQueues(library.storeQueue);
+      giveCallKeys();
     }
     return runLangGraph(graph, library, order, attempt, ids);
   };
@@ -101,10 +103,12 @@ export function openInProcessGraphs({
   const run = async (order: RunOrder, attempt: Attempt, ids: Ids): Promise<RunEnd> => {
     const entry = find(order.graphId);
     const { source } = entry.graph;
-    if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt, ids);
     const session = currentSession();
+    if (session !== undefined) session.runId = order.runId;
+    if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt, ids);
     // A plain function is one task; a factory or graph replaces this.
-    if (session !== undefined) session.configOf = () => wholeRun(order);
+    const whole = wholeRun(order);
+    if (session !== undefined) session.configOf = () => whole;
     if (source.kind === 'plain') return runFunction(source.fn, order, attempt, ids);
     const runtime = await runRuntime(order, attempt.items, entry.anyLibrary);
     const asFactory = async (): Promise<RunEnd> => {
@@ -175,16 +179,12 @@ export function openInProcessGraphs({
       await Promise.all(finding);
     },
     run(order, link, signal, onWork) {
-      const { recording } = order;
       const file = entries.get(order.graphId)?.graph.file;
-      const recorded =
-        recording === undefined || file === undefined
-          ? undefined
-          : recordRun({ order, recording, link, file, now: clock.now });
-      const session = recorded?.session ?? currentSession();
+      const observed = file === undefined ? undefined : observeRun(order, link, file, clock.now);
+      const session = observed?.isRecorded === true ? observed.session : currentSession();
       const time = session === undefined ? clock : timeOf(session, clock);
       const named = session === undefined ? ids : idsOf(session, time, ids);
-      const ended = runAttempt(recorded?.link ?? link, signal, time, closing.signal, (attempt) => {
+      const end = runAttempt(observed?.link ?? link, signal, time, closing.signal, (attempt) => {
         const execute = () =>
           run(order, attempt, named).catch((failure: unknown) => {
             const source = entries.get(order.graphId)?.graph.source;
@@ -192,11 +192,14 @@ export function openInProcessGraphs({
               ? failure
               : placedAt(failure, order.graphId, source.fn);
           });
-        const work = link.begun().then(() => (recorded === undefined ? execute() : recorded.inside(execute)));
+        const work = link.begun().then(() => (observed === undefined ? execute() : observed.inside(execute)));
         onWork?.(work);
         return work;
       });
-      return recorded === undefined ? ended : ended.finally(recorded.end);
+      return end.then((how) => {
+        const repeated = observed?.end() ?? [];
+        return repeated.length === 0 ? how : { ...how, repeated };
+      });
     },
     state: (order, checkpoints) =>
       ask('threads.read', order, checkpoints, {
@@ -232,7 +235,7 @@ const timeOf = (session: Session, clock: Clock): Clock => ({
 
 /** UUIDs are equal in a re-execution. Tokens are not drawn from the seed: the next attempt would draw them again. */
 const idsOf = (session: Session, clock: Clock, { token }: Ids): Ids => ({
-  ...randomIds(clock, () => Math.floor(session.random('server', 1).float() * 256)),
+  ...randomIds(clock, () => Math.floor(session.random('server', 1)!.float() * 256)),
   token,
 });
 

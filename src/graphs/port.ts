@@ -8,8 +8,8 @@
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
-import type { RecordingOrder } from '../recording/order.ts';
-import type { Observed, Origin } from '../thread/origin.ts';
+import type { CallsOrder, RecordingOrder } from '../recording/order.ts';
+import type { Observed, Origin, RepeatedCalls } from '../thread/origin.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
 
@@ -66,6 +66,8 @@ export interface RunOrder {
   readonly user?: JsonObject;
   /** Records what models, tools and the store answer, so that the run can be executed again offline. */
   readonly recording?: RecordingOrder;
+  /** X7 Keeps what the run is answered for its next attempt, and serves what earlier attempts kept. */
+  readonly calls?: CallsOrder;
   /** Development: the end has what the run was seen to do. */
   readonly observe?: true;
 }
@@ -91,7 +93,7 @@ export interface ResumeRefusal {
 }
 
 /** The end of an attempt. `next` names the nodes still to run; it is empty when the graph has finished. */
-export type RunEnd = { readonly observed?: Observed } & (
+export type RunEnd = { readonly observed?: Observed; readonly repeated?: readonly RepeatedCalls[] } & (
   | {
       readonly kind: 'success';
       readonly next: readonly string[];
@@ -137,6 +139,8 @@ export interface RunLink {
   emit(frames: readonly Frame[]): Promise<void>;
   /** Adds a compressed part to the run's recording; resolves like `emit`. */
   record(part: Uint8Array): Promise<void>;
+  /** X7 Keeps a part for the run's next attempt, until another root checkpoint than `base` is committed, or the run ends. */
+  keep(part: Uint8Array, base: string | undefined, isAnswer: boolean): Promise<void>;
 }
 
 /** A channel value under the version the graph runtime gave it; `data` is tagged JSON text (kernel/tagged.ts). */

@@ -8,33 +8,20 @@ import { breathe } from '../kernel/breathe.ts';
 import type { Json } from '../kernel/json.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { SERVER_URL } from '../kernel/server-address.ts';
-import { interceptClock } from '../recording/clock.ts';
-import { interceptDispatchers, interceptFetch } from '../recording/dispatchers.ts';
 import { keptEnvironment } from '../recording/environment.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks } from '../recording/masks.ts';
 import { moduleSeed } from '../recording/module-loading.ts';
-import { interceptWork } from '../recording/open-work.ts';
-import { interceptNodeHttp } from '../recording/node-http.ts';
-import { watchOutside } from '../recording/outside.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { StartPart } from '../recording/parts.ts';
-import { interceptRandomness } from '../recording/randomness.ts';
 import { toFailure } from '../recording/replies.ts';
 import { openRecorder, type Recorder } from '../recording/recorder.ts';
-import { currentSession, insideQueue, insideSession, noteAsker, type Session } from '../recording/session.ts';
-import { interceptTimers } from '../recording/timers.ts';
-import type { StoreQueue } from './codec.ts';
 import { findLibraries } from './library-versions.ts';
 import type { LoadedCheckpoint, RunLink, RunOrder } from './port.ts';
 
 export interface RecordedRun {
-  readonly session: Session;
+  readonly recorder: Recorder;
   readonly link: RunLink;
-  /** Runs `work`, and everything asynchronous that it starts, under the recorder. */
-  inside<T>(work: () => Promise<T>): Promise<T>;
-  /** Call it when the attempt has ended, though its code may go on: what it still waits for is recorded as open. */
-  end(): void;
 }
 
 export interface RecordedRunOptions {
@@ -44,37 +31,6 @@ export interface RecordedRunOptions {
   /** Absolute path of the graph's file. */
   readonly file: string;
   readonly now: () => number;
-}
-
-/** Call it before graph code loads: a module may keep these functions for its recorded runs. */
-export function observeGraphCode(): void {
-  interceptClock();
-  interceptRandomness();
-  interceptTimers();
-  interceptFetch();
-  interceptWork();
-  watchOutside();
-}
-
-const observed = new WeakSet<StoreQueue>();
-
-/**
- * Lets queued operations of the item store keep the task that asked, since the library sends them outside of tasks, and
- * tells the timers of each queue from others.
- */
-export function watchQueues(queue: StoreQueue | undefined): void {
-  if (queue === undefined || observed.has(queue)) return;
-  observed.add(queue);
-  const { enqueueOperation, processBatchQueue } = queue;
-  queue.enqueueOperation = function (operation) {
-    noteAsker(operation, currentSession()?.currentTask());
-    return enqueueOperation.call(this, operation);
-  };
-  queue.processBatchQueue = function () {
-    const session = currentSession();
-    const poll = () => processBatchQueue.call(this);
-    return session === undefined ? poll() : insideQueue(session, poll);
-  };
 }
 
 export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
@@ -94,18 +50,7 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     secrets,
     versions: versionsFor(file),
   });
-  observeGraphCode();
-  interceptNodeHttp();
-  return {
-    session: recorder,
-    link: recordReads(link, recorder, attempt),
-    inside: (work) =>
-      insideSession(recorder, async () => {
-        interceptDispatchers();
-        return work();
-      }),
-    end: recorder.end,
-  };
+  return { recorder, link: recordReads(link, recorder, attempt) };
 }
 
 function recordReads(link: RunLink, recorder: Recorder, attempt: number): RunLink {

@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { noteAsked } from './asked.ts';
 import type { RecordedAnswer } from './parts.ts';
 import { toFailure } from './replies.ts';
+import { headerOf, withKey } from './request-headers.ts';
 import {
   currentSession,
   inFetch,
@@ -32,10 +33,12 @@ interface Dispatcher {
 const SYMBOLS = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')];
 const wrappers = new WeakSet<object>();
 
-/** Wraps the global dispatchers. Call it again after user code has loaded: that may have set others. */
-export function interceptDispatchers(): void {
-  // Node creates its dispatchers at the first use of this global.
-  void globalThis.Response;
+/**
+ * Wraps the global dispatchers. Call it again after user code has loaded: that may have set others. Node loads its own at the
+ * first use of this global, which takes 17 MB: `isLoading` does not wait for a request.
+ */
+export function interceptDispatchers(isLoading: boolean): void {
+  if (isLoading) void globalThis.Response;
   const shared = globalThis as unknown as Record<symbol, Dispatcher | undefined>;
   for (const symbol of SYMBOLS) {
     const inner = shared[symbol];
@@ -54,8 +57,11 @@ export function interceptFetch(): void {
   isFetchMarked = true;
   const { fetch } = globalThis;
   globalThis.fetch = Object.defineProperty(
-    (...args: Parameters<typeof fetch>) =>
-      currentSession() === undefined ? fetch(...args) : inFetch(() => fetch(...args)),
+    (...args: Parameters<typeof fetch>) => {
+      if (currentSession() === undefined) return fetch(...args);
+      interceptDispatchers(true);
+      return inFetch(() => fetch(...args));
+    },
     'name',
     { value: 'fetch' },
   );
@@ -75,14 +81,18 @@ function wrap(inner: Dispatcher): Dispatcher {
       contentType: headerOf(options.headers, 'content-type'),
       contentEncoding: headerOf(options.headers, 'content-encoding'),
     };
-    if (session.mode === 'replay') {
-      const send = (body: Uint8Array | null): boolean => inner.dispatch({ ...options, body }, handler);
-      void inTransport(() => replay(session, request, options, handler, send));
+    const answering = session.mode === 'replay' ? session : session.kept?.();
+    if (answering !== undefined) {
+      const send = (body: Uint8Array | null, exchange?: Exchange): boolean =>
+        exchange === undefined
+          ? inner.dispatch({ ...options, body }, handler)
+          : inner.dispatch({ ...withKey(options, exchange), body }, observe(handler, exchange));
+      void inTransport(() => replay(answering, request, options, handler, send));
       return true;
     }
-    const exchange = session.open(request);
+    const exchange = session.mode === 'record' ? session.open(request) : undefined;
     if (exchange === undefined) return inTransport(() => inner.dispatch(options, handler));
-    const observed = { ...options, body: observeBody(options.body, exchange) };
+    const observed = { ...withKey(options, exchange), body: observeBody(options.body, exchange) };
     return inTransport(() => inner.dispatch(observed, observe(handler, exchange)));
   };
   // Other members (`close`, `destroy`, events) are those of the dispatcher itself.
@@ -93,21 +103,6 @@ function wrap(inner: Dispatcher): Dispatcher {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-}
-
-/** Headers are a list of alternating names and values, an object, or an iterable of pairs. */
-function headerOf(headers: unknown, name: string): string | undefined {
-  const pairs: [unknown, unknown][] = [];
-  if (Array.isArray(headers) && !Array.isArray(headers[0]))
-    for (let at = 0; at + 1 < headers.length; at += 2) pairs.push([headers[at], headers[at + 1]]);
-  else if (typeof headers === 'object' && headers !== null)
-    pairs.push(
-      ...((Symbol.iterator in headers
-        ? [...(headers as Iterable<[unknown, unknown]>)]
-        : Object.entries(headers)) as [unknown, unknown][]),
-    );
-  const found = pairs.find(([key]) => String(key).toLowerCase() === name);
-  return found && String(found[1]);
 }
 
 const isStream = (body: unknown): body is AsyncIterable<Uint8Array | string> =>
@@ -208,18 +203,18 @@ const listOf = (headers: Headers): Pairs =>
   );
 
 async function replay(
-  session: ReplaySession,
+  session: Pick<ReplaySession, 'reply'>,
   request: Parameters<ReplaySession['reply']>[0],
   { body }: Options,
   handler: Handler,
-  send: (body: Uint8Array | null) => unknown,
+  send: (body: Uint8Array | null, exchange?: Exchange) => unknown,
 ): Promise<void> {
   let drop = (): void => undefined;
   const call = openHandler(handler, () => drop());
   try {
     const sent = await readBody(body);
     const reply = session.reply(request, sent, call);
-    if (reply.kind === 'live') return void send(sent.length === 0 ? null : sent);
+    if (reply.kind === 'live') return void send(sent.length === 0 ? null : sent, reply.exchange);
     drop = reply.drop;
     call.started();
   } catch (error) {

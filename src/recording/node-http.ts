@@ -7,6 +7,7 @@ import type { EventEmitter } from 'node:events';
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { noteAsked } from './asked.ts';
+import { IDEMPOTENCY_KEY } from './call-keys.ts';
 import type { RecordedAnswer } from './parts.ts';
 import { toFailure } from './replies.ts';
 import {
@@ -42,9 +43,17 @@ export function interceptNodeHttp(): void {
     listenInContext(request, inContext);
     request.prependOnceListener('response', (response) => listenInContext(response, inContext));
     if (session.mode === 'replay') return answer(session, outgoing, request);
+    const send = (): void => inTransport(() => addRequest.call(this, request, ...rest));
+    const kept = session.kept?.();
+    // Such a request sends no body before the server has agreed.
+    if (kept !== undefined && request.getHeader('expect') === undefined)
+      return hold(kept, outgoing, request, send);
     const exchange = session.open(outgoing);
-    if (exchange !== undefined) observe(request, exchange);
-    inTransport(() => addRequest.call(this, request, ...rest));
+    if (exchange !== undefined) {
+      observeBody(request, exchange.sent);
+      observeAnswer(request, exchange);
+    }
+    send();
   };
 }
 
@@ -69,8 +78,12 @@ function describe(request: ClientRequest): OutgoingRequest {
   };
 }
 
-/** Calls `onChunk` with everything that is written to the request. */
-function observeBody(request: ClientRequest, onChunk: (chunk: Uint8Array) => void): void {
+/** Calls `onChunk` with everything that is written to the request, and `onEnd` when that is all. */
+function observeBody(
+  request: ClientRequest,
+  onChunk: (chunk: Uint8Array) => void,
+  onEnd: () => void = () => undefined,
+): void {
   const methods = request as unknown as { write: Write; end: Write };
   for (const name of ['write', 'end'] as const) {
     const original = methods[name].bind(request);
@@ -78,13 +91,21 @@ function observeBody(request: ClientRequest, onChunk: (chunk: Uint8Array) => voi
       if (typeof chunk === 'string')
         onChunk(Buffer.from(chunk, typeof rest[0] === 'string' ? (rest[0] as BufferEncoding) : 'utf8'));
       else if (chunk instanceof Uint8Array) onChunk(chunk);
-      return original(chunk, ...rest) as unknown;
+      const returned = original(chunk, ...rest) as unknown;
+      if (name === 'end') onEnd();
+      return returned;
     };
   }
 }
 
-function observe(request: ClientRequest, exchange: Exchange): void {
-  observeBody(request, exchange.sent);
+function observeAnswer(request: ClientRequest, exchange: Exchange): void {
+  const { idempotencyKey } = exchange;
+  if (
+    idempotencyKey !== undefined &&
+    !request.headersSent &&
+    request.getHeader(IDEMPOTENCY_KEY) === undefined
+  )
+    request.setHeader(IDEMPOTENCY_KEY, idempotencyKey);
   const destroy = request.destroy.bind(request);
   request.destroy = (error) => {
     exchange.aborted();
@@ -140,6 +161,34 @@ function answer(session: ReplaySession, outgoing: OutgoingRequest, request: Clie
   (request as unknown as { onSocket(socket: Duplex): void }).onSocket(socket);
 }
 
+/** Gives the request a socket when its body shows whether there is an answer. Until then the request collects the body. */
+function hold(
+  kept: Pick<ReplaySession, 'reply'>,
+  outgoing: OutgoingRequest,
+  request: ClientRequest,
+  send: () => void,
+): void {
+  const sent: Uint8Array[] = [];
+  let isHeld = true;
+  const onChunk = (chunk: Uint8Array): void => {
+    sent.push(chunk.slice());
+    // Streams wait for it when the request has collected much.
+    if (isHeld) setImmediate(() => isHeld && request.emit('drain'));
+  };
+  observeBody(request, onChunk, () => {
+    if (!isHeld || request.destroyed) return;
+    isHeld = false;
+    const socket = new AnsweringSocket();
+    const reply = kept.reply(outgoing, Buffer.concat(sent), socket);
+    if (reply.kind === 'answer') {
+      socket.once('close', reply.drop);
+      return (request as unknown as { onSocket(socket: Duplex): void }).onSocket(socket);
+    }
+    if (reply.exchange !== undefined) observeAnswer(request, reply.exchange);
+    send();
+  });
+}
+
 class AnsweringSocket extends Duplex implements Receiver {
   readonly encrypted = true;
   constructor() {
@@ -149,7 +198,7 @@ class AnsweringSocket extends Duplex implements Receiver {
   override _write(_: unknown, __: unknown, done: () => void): void {
     done();
   }
-  head({ status, statusText = '', headers }: RecordedAnswer): void {
+  head({ status, statusText = '', headers }: Parameters<Receiver['head']>[0]): void {
     const lines = headers
       .filter(([name]) => !FRAMING.has(name.toLowerCase()))
       .map(([name, value]) => `${name}: ${value}\r\n`);

@@ -28,7 +28,7 @@ export const pendingImmediates = (): number =>
  */
 function begin(operation: string, isReal: boolean): ((deliver: () => void) => void) | undefined {
   const session = currentSession();
-  if (session === undefined) return undefined;
+  if (session?.begin === undefined) return undefined;
   pending += 1;
   const arrive = session.begin(operation, isReal);
   const inContext = AsyncLocalStorage.snapshot();

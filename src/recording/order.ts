@@ -7,3 +7,17 @@ export interface RecordingOrder {
   /** Environment variables whose values are kept. */
   readonly env: readonly string[];
 }
+
+/** What a graph worker needs to know to keep a run's calls for its next attempt, and to serve those of earlier ones. */
+export interface CallsOrder {
+  /** Random values of the run's tasks are drawn from it, unless earlier attempts have had another one. */
+  readonly seed: string;
+  /** Deaths that the run has been charged with. */
+  readonly charges: number;
+  /** Requests without an idempotency key get one. */
+  readonly keys: boolean;
+  /** Limit of what the log keeps of the run, compressed. */
+  readonly maxBytes: number;
+  /** What earlier attempts kept (kept-calls.ts), in base64. */
+  readonly kept: readonly string[];
+}

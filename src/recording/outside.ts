@@ -41,9 +41,10 @@ function watch({ owner, nameOf, isAsync = false }: Way, name: string): void {
 
 function check(nameOf: NameOf, args: readonly unknown[], self?: unknown): void {
   const session = currentSession();
-  if (session === undefined || (session.mode === 'record' && isInTransport())) return;
+  if (session === undefined) return;
+  if (session.mode === 'record' && (session.unrecorded === undefined || isInTransport())) return;
   const what = nameOf(args, self);
   if (what === undefined) return;
   if (session.mode === 'replay') session.closed(what);
-  else session.unrecorded(what);
+  else session.unrecorded?.(what);
 }

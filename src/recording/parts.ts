@@ -171,18 +171,21 @@ export type RecordingPart =
   | AskedPart
   | CutPart;
 
-/**
- * Compressed bytes of a part: the length of its head, the head as JSON, then the bodies of request and answer as they
- * were. Bodies are not text of the head, because escaping them would cost more than recording them.
- */
+/** Compressed bytes of a part. */
 export function packPart(part: RecordingPart): Buffer {
   const bodies = part.kind === 'exchange' ? [part.request.body, part.answer?.body] : [];
-  const head = Buffer.from(
-    JSON.stringify({ format: FORMAT, part: withoutBodies(part), sizes: bodies.map(sizeOf) }),
-  );
+  return pack({ format: FORMAT, part: withoutBodies(part), sizes: bodies.map(sizeOf) }, bodies);
+}
+
+/**
+ * Compressed bytes: the length of the head, the head as JSON, then the bodies as they were. Bodies are not text of the head,
+ * because escaping them would cost more than recording them.
+ */
+export function pack(head: object, bodies: readonly (Uint8Array | undefined)[]): Buffer {
+  const text = Buffer.from(JSON.stringify(head));
   const length = Buffer.alloc(4);
-  length.writeUInt32BE(head.length);
-  return zstdCompressSync(Buffer.concat([length, head, ...bodies.flatMap((body) => body ?? [])]));
+  length.writeUInt32BE(text.length);
+  return zstdCompressSync(Buffer.concat([length, text, ...bodies.flatMap((body) => body ?? [])]));
 }
 
 const sizeOf = (body: Uint8Array | undefined): number | null => body?.length ?? null;
@@ -196,4 +199,4 @@ function withoutBodies(part: RecordingPart): object {
 }
 
 /** Number of the format of parts. Runs with recordings of another one are not executed again. */
-export const FORMAT = 6;
+export const FORMAT = 7;

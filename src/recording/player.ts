@@ -26,6 +26,7 @@ import { openRecordedStore, type UnusedWrite } from './recorded-store.ts';
 import { askedBy, insideSession, openTaskKeys, type Reply, type ReplaySession } from './session.ts';
 import { openRecordedTimers } from './recorded-timers.ts';
 import { hashOfAddress } from './asked.ts';
+import { callKeyIn } from './call-keys.ts';
 import { isTracing } from './tracing.ts';
 
 /** The run asked for something that its recording does not have. */
@@ -156,6 +157,8 @@ export function openPlayer(options: PlayerOptions): Player {
     mode: 'replay',
     configOf: undefined,
     queues: 0,
+    runId: undefined,
+    callKey: (config) => callKeyIn(player, config),
     ...{ start, exchanges, unrecorded: of('unrecorded'), cut: of('cut')[0], agrees, live: options.live },
     currentTask,
     taskOf: keyOf,

@@ -1,4 +1,7 @@
-/** Seeded random numbers (sfc32): equal for equal seeds, on every machine. Not for secrets of the server. */
+/**
+ * Random numbers from a seed: equal for equal seeds, on every machine. They are blocks of a hash of seed and count, so that the
+ * next ones do not follow from earlier ones without the seed.
+ */
 import { createHash } from 'node:crypto';
 
 export interface Random {
@@ -7,23 +10,34 @@ export interface Random {
   fill(bytes: Uint8Array): void;
 }
 
+/** Most streams draw once; blocks of those that go on become longer, since a hash costs more than its bytes. */
+const MIN_BLOCK_BYTES = 64;
+const MAX_BLOCK_BYTES = 1_024;
+
 export function seededRandom(seed: string): Random {
-  const digest = createHash('sha256').update(seed, 'utf8').digest();
-  let [a, b, c, d] = [0, 4, 8, 12].map((at) => digest.readUInt32LE(at)) as [number, number, number, number];
-  const next = (): number => {
-    const sum = (a + b + d) | 0;
-    d = (d + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = ((c << 21) | (c >>> 11)) + sum;
-    c |= 0;
-    return sum >>> 0;
-  };
+  let block = new Uint8Array();
+  let used = 0;
+  let count = 0;
+  const drawn = Buffer.alloc(8);
+  function fill(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      if (used === block.length) {
+        const outputLength = Math.min(MIN_BLOCK_BYTES * 2 ** count, MAX_BLOCK_BYTES);
+        block = createHash('shake256', { outputLength }).update(`${seed} ${count++}`).digest();
+        used = 0;
+      }
+      const part = block.subarray(used, used + bytes.length - at);
+      bytes.set(part, at);
+      at += part.length;
+      used += part.length;
+    }
+  }
   return {
-    float: () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) / 2 ** 53,
-    fill(bytes) {
-      for (let at = 0; at < bytes.length; at++) bytes[at] = next() & 0xff;
+    float() {
+      fill(drawn);
+      return ((drawn.readUInt32LE(0) >>> 5) * 2 ** 26 + (drawn.readUInt32LE(4) >>> 6)) / 2 ** 53;
     },
+    fill,
   };
 }
 
@@ -37,12 +51,20 @@ const MAX_SMALL_BYTES = 64;
 export function openRandoms(
   seed: string,
 ): (task: string, attempt: number, api: string, bytes: number) => Random {
-  const known = new Map<string, Random>();
+  const known = {
+    small: new Map<string, Map<string, Random>>(),
+    large: new Map<string, Map<string, Random>>(),
+  };
   return (task, attempt, api, bytes) => {
-    const place = task === '' ? `attempt ${attempt}` : task;
-    const key = `${api}${bytes > MAX_SMALL_BYTES ? ' large' : ''} ${place}`;
-    let random = known.get(key);
-    if (random === undefined) known.set(key, (random = seededRandom(`${seed} ${key}`)));
+    const isLarge = bytes > MAX_SMALL_BYTES;
+    const byTask = isLarge ? known.large : known.small;
+    let own = byTask.get(task);
+    if (own === undefined) byTask.set(task, (own = new Map()));
+    let random = own.get(api);
+    if (random === undefined) {
+      const place = task === '' ? `attempt ${attempt}` : task;
+      own.set(api, (random = seededRandom(`${seed} ${api}${isLarge ? ' large' : ''} ${place}`)));
+    }
     return random;
   };
 }

@@ -20,6 +20,7 @@ import { openReadingLog, MAX_READINGS } from './readings.ts';
 import { askedBy, currentQueue, openTaskKeys, type Batch, type RecordingSession } from './session.ts';
 import { MAX_TIMERS, openTimerLog, timerOf } from './timer-log.ts';
 import { askedByOthers, hashOfAddress } from './asked.ts';
+import { callKeyIn } from './call-keys.ts';
 import { isTracing } from './tracing.ts';
 
 export interface RecorderOptions {
@@ -100,6 +101,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
     mode: 'record',
     configOf: undefined,
     queues: 0,
+    runId: undefined,
+    callKey: (config) => callKeyIn(recorder, config),
     ...{ add, currentTask, taskOf: keyOf },
     random(api, size) {
       const module = loadingModule();

@@ -31,7 +31,7 @@ export function toRecordedRequest(
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?/g;
 /** Boundary that the built-in `FormData` draws for each request. */
-const BOUNDARY = /-+formdata-undici-\d+/g;
+export const BOUNDARY = /-+formdata-undici-\d+/g;
 
 /** The text with its ids numbered in order of appearance, and without times. */
 export const withoutIds = (text: string): string => openNumbering(UUIDS)(text).replace(TIME, '<time>');

@@ -16,6 +16,8 @@ export interface Exchange {
   ended(failure?: RecordedFailure): void;
   /** The code itself breaks off the exchange. */
   aborted(): void;
+  /** Added to requests that have none. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** Observes one batch of the item store while a run is recorded. */
@@ -33,20 +35,24 @@ export interface OutgoingRequest {
 
 /** Gets an answer part by part, each in its turn. */
 export interface Receiver {
-  head(answer: RecordedAnswer): void;
+  head(answer: Pick<RecordedAnswer, 'status' | 'statusText' | 'headers'>): void;
   data(chunk: Buffer): void;
   completed(): void;
   failed(error: Error): void;
 }
 
-/** What a player does with a request: answer it, or let it go to the real network. */
+/** What a session does with a request: answer it, or let it go to the real network. */
 export type Reply =
   | {
       readonly kind: 'answer';
       /** The code broke off: nothing more of the answer is delivered. */
       readonly drop: () => void;
     }
-  | { readonly kind: 'live' };
+  | {
+      readonly kind: 'live';
+      /** Observes the request, whose body it has. */
+      readonly exchange?: Exchange | undefined;
+    };
 
 /** A timer of a re-executed run, which fires when the session says so. */
 export interface VirtualTimer {
@@ -72,32 +78,40 @@ interface Shared {
   currentTask(): TaskKey;
   /** Key of the task with this config of the library. Code within a subgraph never shows the configs around it. */
   taskOf(config: unknown): TaskKey;
-  /** Random values for `bytes` bytes that the function `api` draws in the current task. */
-  random(api: string, bytes: number): Random;
+  /** Random values for `bytes` bytes that the function `api` draws in the current task; undefined for real ones. */
+  random(api: string, bytes: number): Random | undefined;
   /** The time to show, in whole units of the clock. */
   reading(kind: ClockKind, real: number): number;
-  /**
-   * Counts an operation of the current task. Returns what to call when it has ended; `deliver` is then called in the
-   * operation's turn. `isReal`: one that the recording does not have ends at once, others once nothing else can happen.
-   */
-  begin(operation: string, isReal: boolean): (deliver: () => void) => void;
   /** Set when the graph's library is known: its config of the current task. */
   configOf: (() => unknown) | undefined;
+  /** Set when the run is known. */
+  runId: string | undefined;
+  /** The call key of the task with this config (call-keys.ts); undefined outside of tasks. */
+  callKey(config: unknown): string | undefined;
 }
 
 export interface RecordingSession extends Shared {
   readonly mode: 'record';
   /** Undefined for requests that are not recorded. */
   open(request: OutgoingRequest): Exchange | undefined;
-  /** Returns what to call whenever the timer fires. */
-  timer(name: TimerName, delayMs: number): () => void;
-  unrecorded(what: string): void;
+  /** Answers the current task with what an earlier attempt was answered; undefined when nothing is left of that. */
+  readonly kept?: (() => Pick<ReplaySession, 'reply'> | undefined) | undefined;
+  /** Absent when operations are not recorded. */
+  readonly begin?: ReplaySession['begin'] | undefined;
+  /** Returns what to call whenever the timer fires. Absent when timers are not recorded. */
+  readonly timer?: ((name: TimerName, delayMs: number) => () => void) | undefined;
+  readonly unrecorded?: ((what: string) => void) | undefined;
 }
 
 export interface ReplaySession extends Shared {
   readonly mode: 'replay';
   /** Throws when the recording has no answer. */
   reply(request: OutgoingRequest, body: Uint8Array, receiver: Receiver): Reply;
+  /**
+   * Counts an operation of the current task. Returns what to call when it has ended; `deliver` is then called in the
+   * operation's turn. `isReal`: one that the recording does not have ends at once, others once nothing else can happen.
+   */
+  begin(operation: string, isReal: boolean): (deliver: () => void) => void;
   timer(name: TimerName, delayMs: number, timer: VirtualTimer): void;
   /** Called before code reaches outside of its run; throws unless that is allowed. */
   closed(what: string): void;
@@ -155,6 +169,27 @@ export const clockSession = (): Session | undefined =>
 interface TaskConfig {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly configurable?: Readonly<Record<string, unknown>>;
+}
+
+/** Where a task runs: `base` is the root checkpoint that it started from, if it has one. */
+export interface TaskPlace {
+  /** The checkpoint namespace with the ids of the task and those around it; empty for a run that is one task. */
+  readonly ns: string;
+  readonly base: string | undefined;
+  readonly node: string;
+}
+
+/** Undefined outside of tasks. */
+export function placeOf(config: unknown): TaskPlace | undefined {
+  if (typeof config !== 'object' || config === null) return undefined;
+  const { metadata = {}, configurable = {} } = config as TaskConfig;
+  if (metadata['langgraph_step'] === undefined) return undefined;
+  const base = (configurable['checkpoint_map'] as Record<string, unknown> | undefined)?.[''];
+  return {
+    ns: String(metadata['langgraph_checkpoint_ns'] ?? configurable['checkpoint_ns'] ?? ''),
+    base: typeof base === 'string' ? base : undefined,
+    node: String(metadata['langgraph_node'] ?? ''),
+  };
 }
 
 export interface TaskKeys {

@@ -32,7 +32,7 @@ export function interceptTimers(): void {
   interceptPromises(setTimeout, setInterval);
   const { timeout } = AbortSignal;
   AbortSignal.timeout = (ms) => {
-    if (clockSession() === undefined) return timeout(ms);
+    if (clockSession()?.timer === undefined) return timeout(ms);
     const controller = new AbortController();
     const expire = (): void =>
       controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
@@ -46,7 +46,7 @@ function intercept(name: 'setTimeout' | 'setInterval'): Start {
   const real = globalThis[name] as unknown as Start;
   const start: Start = (callback, delay, ...args) => {
     const session = clockSession();
-    if (session === undefined || typeof callback !== 'function') return real(callback, delay, ...args);
+    if (session?.timer === undefined || typeof callback !== 'function') return real(callback, delay, ...args);
     const ms = delayOf(delay);
     if (session.mode === 'record') {
       const onFire = session.timer(name, ms);
@@ -84,7 +84,7 @@ function interceptImmediates(): void {
   const cleared = new WeakSet<object>();
   const start = (callback: Callback, ...args: unknown[]): NodeJS.Immediate => {
     const session = clockSession();
-    if (session === undefined || typeof callback !== 'function') return real(callback, ...args);
+    if (session?.begin === undefined || typeof callback !== 'function') return real(callback, ...args);
     const arrive = session.begin('setImmediate', true);
     const inContext = AsyncLocalStorage.snapshot();
     const fire = (): void => {
@@ -99,7 +99,7 @@ function interceptImmediates(): void {
   };
   const { setImmediate: realTurn, scheduler } = promises;
   const turn = <T>(value?: T, options?: WaitOptions): Promise<T> =>
-    clockSession() === undefined || options?.signal !== undefined
+    clockSession()?.begin === undefined || options?.signal !== undefined
       ? realTurn(value as T, options)
       : new Promise((resolve) => start(() => resolve(value as T)));
   Object.defineProperty(start, promisify.custom, { value: turn, enumerable: true });
@@ -118,7 +118,7 @@ function interceptPromises(setTimeout: Start, setInterval: Start): void {
   const { setTimeout: realWait, setInterval: realTicks, scheduler } = promises;
 
   const wait = <T>(ms?: number, value?: T, options: WaitOptions = {}): Promise<T> => {
-    if (clockSession() === undefined) return realWait(ms, value as T, options);
+    if (clockSession()?.timer === undefined) return realWait(ms, value as T, options);
     const { signal, ref = true } = options;
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
@@ -162,13 +162,13 @@ function interceptPromises(setTimeout: Start, setInterval: Start): void {
 
   promises.setTimeout = wait as typeof promises.setTimeout;
   promises.setInterval = ((...args: Parameters<typeof ticks>) =>
-    clockSession() === undefined
+    clockSession()?.timer === undefined
       ? realTicks(...(args as [number]))
       : ticks(...args)) as typeof promises.setInterval;
   const prototype = Object.getPrototypeOf(scheduler) as typeof scheduler;
   const { wait: realSchedulerWait } = prototype;
   prototype.wait = function (ms, options) {
-    return clockSession() === undefined
+    return clockSession()?.timer === undefined
       ? realSchedulerWait.call(this, ms, options)
       : wait(ms, undefined, options);
   };

@@ -15,7 +15,7 @@ import type {
   ThreadEventMap,
   Ttl,
 } from './events.ts';
-import type { Observed } from './origin.ts';
+import type { Seen } from './origin.ts';
 import { completed, endAll, requeued } from './end-facts.ts';
 import { decideImport, type ImportCommand } from './import-decide.ts';
 import { afterDeath, whyOver } from './fault.ts';
@@ -61,7 +61,7 @@ export type ThreadCommand =
   | ({ type: 'SaveCheckpoint' } & Executing &
       Omit<ThreadEventMap['CheckpointSaved'], 'threadId' | keyof Executing>)
   | ({ type: 'UpdateState' } & Omit<ThreadEventMap['StateUpdated'], 'threadId'>)
-  | ({ type: 'CompleteRun'; outcome: Outcome; observed?: Observed } & Executing)
+  | ({ type: 'CompleteRun'; outcome: Outcome } & Seen & Executing)
   /** Puts the run back into the queue while its process is alive. */
   | ({ type: 'RequeueRun'; reason: string } & Executing)
   /** Ends an attempt whose worker died, charged to the run, or its server. `error` names the run's error if it ends. */
@@ -179,7 +179,7 @@ export function decide(command: ThreadCommand, state: ThreadState, can: Can): De
         : isCancelled
           ? { ...command.outcome, ...stopOf(state) }
           : command.outcome;
-      const fact = completed(state, command.runId, outcome, command.observed);
+      const fact = completed(state, command.runId, outcome, command);
       return can([fact]) ? accept(fact) : refuse({ code: 'run-not-open' });
     }
     case 'AbandonAttempt':

@@ -1,13 +1,13 @@
 /** Builds the events that end an attempt or a run. Pure; the thread machine decides whether they can happen. */
 import type { Outcome, ThreadEvent, ThreadEventMap } from './events.ts';
-import type { Observed } from './origin.ts';
+import type { Seen } from './origin.ts';
 import { activeOf, evolve, isLiving, openRun, type LivingThread, type ThreadState } from './state.ts';
 
 export function completed(
   state: LivingThread,
   runId: string,
   outcome: Outcome,
-  observed?: Observed,
+  { observed, repeated }: Seen = {},
 ): ThreadEvent {
   const run = openRun(state, runId);
   const open = state.queue.length + (activeOf(state) ? 1 : 0);
@@ -23,6 +23,7 @@ export function completed(
       head: outcome.kind === 'rolled-back' && started ? run.base : state.head,
       ...(state.ttl?.strategy === 'keep-latest' && { rearm: state.ttl.minutes }),
       ...(observed && { observed }),
+      ...(repeated && { repeated }),
     },
   };
 }

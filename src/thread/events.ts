@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { ImportOrigin } from './import-origin.ts';
-import type { Observed, Origin } from './origin.ts';
+import type { Observed, Origin, RepeatedCalls } from './origin.ts';
 
 export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 export type CancelAction = 'interrupt' | 'rollback';
@@ -237,6 +237,7 @@ export interface ThreadEventMap {
     /** Minutes from this event until the thread is pruned. */
     rearm?: number;
     observed?: Observed;
+    repeated?: readonly RepeatedCalls[];
   };
   /**
    * An ended run is deleted with its frames, its input and its checkpoints except `kept`, which later checkpoints

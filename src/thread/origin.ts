@@ -21,10 +21,26 @@ export interface Warning extends Origin {
   readonly message: string;
 }
 
+/**
+ * X7 What a task of a run's last attempt was served of earlier attempts, and what it asked again because no answer had come:
+ * numbers of its calls, from 1.
+ */
+export interface RepeatedCalls {
+  readonly node: string;
+  readonly served: readonly number[];
+  readonly again: readonly number[];
+}
+
 /** What `dev` sees of a run besides its end. */
 export interface Observed {
   /** Steps of the root graph that executed nodes, or updates of a plain function. */
   readonly steps: number;
   readonly modelCalls: number;
   readonly warnings: readonly Warning[];
+}
+
+/** What the end of a run says of its last attempt besides its outcome. */
+export interface Seen {
+  readonly observed?: Observed | undefined;
+  readonly repeated?: readonly RepeatedCalls[] | undefined;
 }

@@ -19,7 +19,7 @@ export function redact(event: ThreadEvent, runIds: ReadonlySet<string>): ThreadE
     case 'RunRequeued':
       return { ...event, data: { ...event.data, reason: '' } };
     case 'RunCompleted': {
-      const { observed: _, ...data } = event.data;
+      const { observed: _, repeated: __, ...data } = event.data;
       return { ...event, data: { ...data, outcome: bare(data.outcome) } };
     }
     default:

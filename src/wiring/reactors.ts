@@ -72,7 +72,13 @@ export function startRuns(
   const executor = startExecutor({
     ...{ log, threads, store, clock, ids, onFault, permits, isRead },
     graphs: refuseUnmatched(graphs),
-    ...{ runTimeoutMs, stopGraceMs, maxCharges, recording: config.recording },
+    ...{
+      runTimeoutMs,
+      stopGraceMs,
+      maxCharges,
+      recording: config.recording,
+      resumeCalls: config.resumeCalls,
+    },
     isDevelopment: isDevelopment(process.env),
     lingerClock: systemClock(),
   });

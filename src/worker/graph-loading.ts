@@ -1,7 +1,7 @@
 /** Loads graphs when they are first requested, one after the other: the server knows which one loads when the process dies. */
 import { openInProcessGraphs, type InProcessGraphs } from '../graphs/in-process.ts';
 import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
-import { observeGraphCode } from '../graphs/recorded-run.ts';
+import { observeGraphCode } from '../graphs/observed-run.ts';
 import { openDescriber } from '../graphs/schemas/describer.ts';
 import type { GraphDescriber } from '../graphs/schema-port.ts';
 import type { Clock } from '../kernel/clock.ts';

@@ -72,6 +72,11 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
     } else await sendOnCredit(sizeOf(blobs.list), () => connection.send(TYPE.post, stream, head, blobs.list));
   }
 
+  function sendPart(head: object, part: Uint8Array): Promise<void> {
+    const data = Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('base64');
+    return sendOnCredit(data.length, () => connection.send(TYPE.post, stream, head, [data]));
+  }
+
   const checkpoints: CheckpointStore = {
     ...reader,
     load(ns, id) {
@@ -101,10 +106,8 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
         connection.send(TYPE.chunk, stream, { events: frames.map(({ event }) => event) }, data),
       );
     },
-    record(part) {
-      const data = Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString('base64');
-      return sendOnCredit(data.length, () => connection.send(TYPE.post, stream, { m: 'record' }, [data]));
-    },
+    record: (part) => sendPart({ m: 'record' }, part),
+    keep: (part, base, isAnswer) => sendPart({ m: 'keep', base, isAnswer }, part),
     credit(bytes, messages) {
       used = { bytes: used.bytes - bytes, messages: used.messages - messages };
       wake();

@@ -40,10 +40,11 @@ export async function answerCall(caller: Caller | undefined, { head, blobs }: Me
   }
 }
 
-/** Saves a checkpoint, writes, or a part of a recording. Call it in the order in which the messages arrive. */
+/** Saves a checkpoint, writes, a part of a recording, or a kept call. Call it in the order in which the messages arrive. */
 export function takeSave(link: RunLink, head: any, blobs: readonly string[]): Promise<void> {
   const { checkpoints } = link;
   if (head.m === 'record') return link.record(Buffer.from(blobs[0]!, 'base64'));
+  if (head.m === 'keep') return link.keep(Buffer.from(blobs[0]!, 'base64'), head.base, head.isAnswer);
   if (head.m === 'cp.put') return checkpoints.save(unpackCheckpoint(head.checkpoint, blobs));
   return checkpoints.saveWrites(head.ns, head.id, unpackWrites(head.writes, blobs));
 }

@@ -95,6 +95,7 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId =
         begun: async () => undefined,
         emit: async () => undefined,
         record: async () => undefined,
+        keep: async () => undefined,
       },
       signal,
     );

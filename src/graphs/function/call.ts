@@ -5,6 +5,7 @@
  */
 import type { RunOrder } from '../port.ts';
 import type { GraphStore } from '../store.ts';
+import { callKeyOf } from '../../recording/call-keys.ts';
 import { toRunConfig } from '../run-config.ts';
 
 export interface Replay {
@@ -47,6 +48,8 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   let asked = 0;
   let stoppedAt: RaisedInterrupt | undefined;
 
+  const given = toRunConfig(order);
+
   const isReplaying = (): boolean => skipped < replay.done || asked < replay.silentResumes;
   const onUpdate = async (value: unknown): Promise<void> => {
     if (value === undefined || value === null) return;
@@ -65,7 +68,8 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
 
   return {
     config: {
-      ...toRunConfig(order),
+      ...given,
+      metadata: { ...given.metadata, call_key: callKeyOf(order.runId, '') },
       ...(order.context === undefined ? {} : { context: order.context }),
       tags: [...(order.config.tags ?? [])],
       signal,

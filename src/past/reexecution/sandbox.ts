@@ -73,12 +73,12 @@ export function openSandbox(
       setEnvironment(process.env, player, env);
       const known = opened.get(graphId);
       if (known !== undefined) return known;
-      interceptDispatchers();
+      interceptDispatchers(true);
       const loaded = await player.load(() => loadGraphs([spec]));
       const [problem] = loaded.problems;
       if (problem !== undefined) return `the graph "${graphId}" does not load: ${problem.reason}`;
       // User code may have set dispatchers of its own.
-      interceptDispatchers();
+      interceptDispatchers(true);
       const made = openInProcessGraphs({ ...loaded, ids, clock });
       opened.set(graphId, made);
       return made;

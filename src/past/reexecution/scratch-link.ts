@@ -108,6 +108,7 @@ export function openScratchLink({ data, player, now, isMoved }: ScratchOptions):
     async emit(given) {
       frames.push(...given);
     },
+    keep: async () => undefined,
     record: async () => undefined,
   };
 

@@ -22,6 +22,19 @@ export function durationText(ms: number): string {
 /** Formats a count with its noun: `2 runs`, `1 run`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** Names calls by their numbers: `call 3`, `calls 1 to 4, 6`. */
+export function callsText(numbers: readonly number[]): string {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const ranges: [from: number, to: number][] = [];
+  for (const number of sorted) {
+    const last = ranges.at(-1);
+    if (last?.[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  const texts = ranges.map(([from, to]) => (from === to ? String(from) : `${from} to ${to}`));
+  return `call${numbers.length === 1 ? '' : 's'} ${texts.join(', ')}`;
+}
+
 /** Lists nodes with repetitions: `left, right, joke ×3`. */
 export function nodesText(nodes: readonly string[]): string {
   const counts = new Map<string, number>();

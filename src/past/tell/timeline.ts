@@ -9,13 +9,13 @@ import { projectFrames } from '../../kernel/stack.ts';
 import type { Recorded } from '../../store/port/events.ts';
 import type { History } from '../../store/port/past.ts';
 import type { ThreadEvent, ThreadEventMap } from '../../thread/events.ts';
-import type { Warning } from '../../thread/origin.ts';
+import type { RepeatedCalls, Warning } from '../../thread/origin.ts';
 import { foldCron, foldThread } from '../fold.ts';
 import { openRuns } from './ordinals.ts';
 import { eventsFrom, threadEvents } from '../trace.ts';
 import { openSteps, stepTime, type Step } from '../steps.ts';
 import { summarise, type Around } from './summary.ts';
-import { clip } from './text.ts';
+import { callsText, clip } from './text.ts';
 import { openAddedMessages, type Added, type Tokens } from '../added-messages.ts';
 
 export interface Entry {
@@ -39,6 +39,8 @@ export interface Entry {
   readonly failedTools?: Added['failedTools'];
   /** What the run did in vain without failing: at the checkpoint after it, else at the run's end. */
   readonly warnings?: readonly Warning[];
+  /** Only for the start of a run's last attempt: what earlier ones had been answered. */
+  readonly repeated?: readonly RepeatedCalls[];
   readonly data: Json;
 }
 
@@ -75,7 +77,12 @@ async function threadEntries(history: History, threadId: string) {
     const around = { ...runs.around(event), ...(event.type === 'RunCompleted' && added) };
     const entry = toEntry(event, before.status, after.status, around, await stepAt(index));
     const warnings = warningsAt(event);
-    entries.push(warnings.length === 0 ? entry : { ...entry, warnings });
+    const repeated = event.type === 'RunBegun' ? repeatedIn(events, event.data) : [];
+    entries.push({
+      ...entry,
+      ...(warnings.length > 0 && { warnings }),
+      ...(repeated.length > 0 && { repeated }),
+    });
   }
   return { events, entries };
 }
@@ -150,8 +157,21 @@ function placeWarnings(events: readonly Recorded<ThreadEvent>[]): (event: Thread
   return (event) => found.get(event) ?? [];
 }
 
-/** Lines below a step or a run's end: warnings, the innermost stack frames, project files first, and failed tools. */
-export function detailsOf({ type, data, failedTools = [], warnings = [] }: Entry): string[] {
+/** Calls that this attempt repeated. An attempt that died says nothing of them: the next one repeats them again. */
+const repeatedIn = (
+  events: readonly ThreadEvent[],
+  { runId, attempt }: ThreadEventMap['RunBegun'],
+): readonly RepeatedCalls[] =>
+  events.flatMap(({ type, data }) =>
+    type === 'RunCompleted' && data.runId === runId && data.attempt === attempt ? (data.repeated ?? []) : [],
+  );
+
+/**
+ * Lines below the start of an attempt, a step or a run's end: repeated calls, warnings, the innermost stack frames, project files
+ * first, and failed tools.
+ */
+export function detailsOf({ type, data, failedTools = [], warnings = [], repeated = [] }: Entry): string[] {
+  if (type === 'RunBegun') return repeated.flatMap(repeatedText);
   const warned = warnings.flatMap(({ message, stack = '' }) => [
     `warning: ${clip(message, MAX_WARNING_CHARACTERS)}`,
     ...projectFrames(stack, 1),
@@ -168,3 +188,10 @@ export function detailsOf({ type, data, failedTools = [], warnings = [] }: Entry
     ...warned,
   ];
 }
+
+const repeatedText = ({ node, served, again }: RepeatedCalls): string[] => [
+  ...(served.length === 0 ? [] : [`${callsText(served)} of ${node} served from the log`]),
+  ...(again.length === 0
+    ? []
+    : [`${callsText(again)} of ${node} asked again (no answer when the worker died)`]),
+];

@@ -83,6 +83,13 @@ export type PayloadWrite =
   | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
   /** A part of the run's recording, compressed; erased with the run's content. */
   | { kind: 'recording'; runId: string; threadId: string; data: Uint8Array }
+  /**
+   * X7 What an open run was answered, compressed, for its next attempt: whole, so it is never exported, copied, backed up or
+   * shown. `base`: the root checkpoint whose tasks asked.
+   */
+  | { kind: 'resume'; runId: string; threadId: string; base?: string; data: Uint8Array }
+  /** Erases what the run was answered; with `base` all but what has this base or none. */
+  | { kind: 'erase-resume'; runId: string; base?: string }
   /** `lastFrame`: of the run when it saved the checkpoint. */
   | {
       kind: 'checkpoint';
@@ -228,6 +235,8 @@ export interface PayloadReader {
   untracked(runId: string): Promise<string | undefined>;
   /** The parts of the run's recording in order, the first `limit` or all; none when it was not recorded. */
   recording(runId: string, limit?: number): Promise<Uint8Array[]>;
+  /** What earlier attempts of an open run were answered, in order. */
+  resume(runId: string): Promise<Uint8Array[]>;
   secret(runId: string): Promise<string | undefined>;
   cronSecret(cronId: string): Promise<string | undefined>;
   body(deliveryId: string): Promise<string | undefined>;

@@ -4,11 +4,12 @@ import { CONTENT } from './payloads/content-columns.ts';
 import { CHECKPOINTS } from './payloads/checkpoint-tables.ts';
 import { FRAME_STATES, FRAMES } from './payloads/frame-tables.ts';
 import { RECORDINGS } from './payloads/recordings.ts';
+import { RESUME_CALLS } from './payloads/resume-calls.ts';
 import { CRON_SECRETS } from './payloads/secrets.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-const SCHEMA_VERSION = 16;
+const SCHEMA_VERSION = 17;
 
 const EVENTS = `
 CREATE TABLE events (
@@ -89,6 +90,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(FRAME_STATES);
       db.exec(CHECKPOINTS);
       db.exec(RECORDINGS);
+      db.exec(RESUME_CALLS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

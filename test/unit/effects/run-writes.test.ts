@@ -24,6 +24,7 @@ function open(
     threadId: THREAD,
     lease,
     forgetful,
+    hasKept: false,
     isRead: () => isRead,
     commitInterval,
     clock,
@@ -75,6 +76,37 @@ test('S1 frames, checkpoints and the end of one turn of the event loop are one c
     assert.deepEqual(await framesOf(lent.log), ['0 "0"', '1 "1"']);
     assert.equal((await lent.log.views.runs.get('a'))?.head, 'c2');
     await assert.rejects(writes.add(frame(2)), /the attempt is over/i);
+  }));
+
+const answer = (text: string, base: string): RunWrite => ({
+  payload: { kind: 'resume', runId: 'a', threadId: THREAD, base, data: Buffer.from(text) },
+  ...{ size: text.length, waits: 'answer' },
+});
+const answersOf = async (log: EventLog): Promise<string[]> =>
+  (await log.payloads.resume('a')).map((data) => Buffer.from(data).toString());
+
+test('X7 an answer is kept until a root checkpoint ends its step, and not written where that comes within its interval', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const heard = noticesOf(lent.log);
+    const writes = open(lent);
+    // when: the step ends before the answer is due
+    await writes.add(answer('early', 'c0'));
+    await lent.clock.advance(29);
+    assert.equal(heard.length, 0);
+    await writes.add(checkpoint('c1'), true);
+    assert.deepEqual(await answersOf(lent.log), []);
+    // when: the step goes on
+    await writes.add(answer('first', 'c1'));
+    await writes.add({ ...answer('asked', 'c1'), waits: 'other' });
+    await writes.settled();
+    assert.deepEqual(await answersOf(lent.log), ['first', 'asked']);
+    // when: tasks of the next step have answers before its checkpoint is written
+    await writes.add(answer('next', 'c2'));
+    await writes.add(checkpoint('c2'), true);
+    assert.deepEqual(await answersOf(lent.log), ['next']);
+    assert.ok((await writes.close(ask.complete('a'))).ok);
+    assert.deepEqual(await answersOf(lent.log), []);
   }));
 
 const value = (channel: string, version: string): ChannelText => ({ channel, version, data: `"${version}"` });

@@ -68,6 +68,7 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
         store: NO_STORE,
         begun: async () => undefined,
         record: async () => undefined,
+        keep: async () => undefined,
         emit: async (batch: readonly Frame[]) => {
           await emit?.(batch);
           for (const { event, data } of batch) frames.push({ event, data: JSON.parse(data) as Json });

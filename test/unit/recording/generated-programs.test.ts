@@ -132,7 +132,7 @@ test('generated programs are equal unchanged, and a change of what they do is a 
   interceptTimers();
   interceptRandomness();
   interceptFetch();
-  interceptDispatchers();
+  interceptDispatchers(true);
   interceptWork();
   const server = http.createServer((_, reply) => {
     setTimeout(() => reply.end(randomUUID()), Math.random() * 4);

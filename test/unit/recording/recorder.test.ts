@@ -76,7 +76,7 @@ for (const [name, call] of [
   ['node:http', viaHttp],
 ] as const)
   test(`a request by ${name} is recorded byte for byte, and answered alike without network`, async () => {
-    interceptDispatchers();
+    interceptDispatchers(true);
     interceptNodeHttp();
     // given
     const { parts, recorder } = record();

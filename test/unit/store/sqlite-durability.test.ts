@@ -177,7 +177,7 @@ test('given a log that was closed, when another process opens it, then it may', 
 for (const [what, pragma, found] of [
   ['an earlier version', 'user_version = 12', '0x72776e64 with schema version 12'],
   ['a later version', 'user_version = 99', '0x72776e64 with schema version 99'],
-  ['another application', `application_id = ${0x7468776c}`, '0x7468776c with schema version 16'],
+  ['another application', `application_id = ${0x7468776c}`, '0x7468776c with schema version 17'],
 ] as const)
   test(`a log file of ${what} is refused with one line that says what to do, and is left unlocked (L1)`, () =>
     withLog(
@@ -193,7 +193,7 @@ for (const [what, pragma, found] of [
         // then
         const line =
           `${join(dir, LOG_FILE)}: found a file of application id ${found}, expected an event log of application id ` +
-          '0x72776e64 with schema version 16; move the folder away, or use the version of the program that wrote it';
+          '0x72776e64 with schema version 17; move the folder away, or use the version of the program that wrote it';
         assert.throws(open, { message: line });
         assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
         for (const mark of marks) behind((db) => db.pragma(mark));

@@ -53,6 +53,7 @@ export function preparePoolRun(
     begun: async () => undefined,
     emit: async () => onBegun(),
     record: async () => undefined,
+    keep: async () => undefined,
   };
   const order = toOrder(threadId, { graphId, input: { ...input } });
   return {

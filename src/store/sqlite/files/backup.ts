@@ -58,6 +58,7 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
         return STEP_PAGES;
       },
     });
+    dropAnswers(partial);
     const { bytes } = seal(partial, options.onProgress);
     renameSync(partial, file);
     syncFolder(dirname(file));
@@ -67,6 +68,17 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
   } finally {
     db.close();
     for (const rest of ['', '-journal', '-wal', '-shm']) rmSync(`${partial}${rest}`, { force: true });
+  }
+}
+
+/** X7 Answers are for the next attempts of runs that are open now: a restored run asks again. */
+function dropAnswers(file: string): void {
+  const db = openConnection(file);
+  try {
+    db.exec('DELETE FROM resume_calls');
+    db.pragma('wal_checkpoint(TRUNCATE)');
+  } finally {
+    db.close();
   }
 }
 

@@ -35,7 +35,7 @@ const LARGEST_AT_CLOSE = 268_435_456;
 
 /** Long enough for a burst of run ends to share one pass. */
 const AFTER_MS = 500;
-/** Every end of a run with a secret erases one: their passes begin at least this far apart. */
+/** Every end of a run with a secret, or with calls, erases some: their passes begin at least this far apart. */
 const SECRETS_EVERY_MS = 30_000;
 /** A disk that failed gets some time, and whoever reads of it some rest. */
 const AFTER_FAULT_MS = 10_000;
@@ -76,8 +76,13 @@ export function createShredder(options: ShredderOptions): Shredder {
   /** Runs whose secret is on the disk; after a start every erasure may concern one. */
   const secretive = new Set<string>();
   const unsure = db.prepare('SELECT count(*) FROM secrets').pluck().get() !== 0;
+  /** Runs whose answers are on the disk: rows that come behind all others, so that pages keep no copies of them. */
+  const answered = new Set(db.prepare('SELECT DISTINCT run_id FROM resume_calls').pluck().all() as string[]);
+  /** The next pass cleans the pages, too. */
+  let cleansPages = leftBehind;
 
-  function soon(ms = AFTER_MS): void {
+  function soon(ms = AFTER_MS, pages = true): void {
+    cleansPages ||= pages;
     const at = now() + ms;
     if (cancel !== undefined && begins <= at) return;
     cancel?.();
@@ -99,8 +104,10 @@ export function createShredder(options: ShredderOptions): Shredder {
     cancel = undefined;
     // A reader may hold on to a frame (a replay, a backup); this connection waits for nobody.
     const busy = (db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[])[0]?.busy ?? 1;
-    if (busy !== 0) return soon();
+    if (busy !== 0) return soon(AFTER_MS, false);
     began = now();
+    if (!cleansPages) return;
+    cleansPages = false;
     // A page in the cache still has its old middle, and would be written back with it.
     db.pragma('shrink_memory');
     isDue = true;
@@ -153,7 +160,11 @@ export function createShredder(options: ShredderOptions): Shredder {
           const erasesSecret =
             write.kind === 'erase-cron-secret' ||
             (write.kind === 'erase-secret' && (secretive.delete(write.runId) || unsure));
-          if (erasesSecret) soon(Math.max(AFTER_MS, began + SECRETS_EVERY_MS - now()));
+          if (write.kind === 'resume') answered.add(write.runId);
+          const erasesAnswers =
+            write.kind === 'erase-resume' && write.base === undefined && answered.delete(write.runId);
+          if (erasesSecret || erasesAnswers)
+            soon(Math.max(AFTER_MS, began + SECRETS_EVERY_MS - now()), erasesSecret);
         }
     },
     close() {

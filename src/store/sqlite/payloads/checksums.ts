@@ -43,6 +43,10 @@ export const CONTENT_TABLES: readonly ContentTable[] = [
     name: `'thread ' || thread_id || ': part ' || seq || ' of the recording of run ' || run_id`,
   },
   {
+    table: 'resume_calls',
+    name: `'thread ' || thread_id || ': part ' || seq || ' of what run ' || run_id || ' was answered'`,
+  },
+  {
     table: 'checkpoint_rows',
     column: 'packed',
     name: `${THREAD} || ': checkpoint ' || ${checkpoint('checkpoint')}`,

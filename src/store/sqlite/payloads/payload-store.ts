@@ -28,6 +28,7 @@ import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from
 import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
 import { readLastConfig } from './last-config.ts';
 import { forgetRecordings, forgetThreadRecordings, readRecording, writeRecording } from './recordings.ts';
+import { forgetThreadResume, readResume, writeResume } from './resume-calls.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 import type { Prepare } from '../statements.ts';
@@ -83,6 +84,9 @@ function writePayload(
       return writeUntracked(prepare, write);
     case 'recording':
       return writeRecording(prepare, write);
+    case 'resume':
+    case 'erase-resume':
+      return writeResume(prepare, write);
     case 'checkpoint':
       return writeCheckpoint(prepare, keys, write, at);
     case 'channel-values':
@@ -148,6 +152,7 @@ function writePayload(
       return purgeStream(prepare, write);
     case 'purge-thread':
       prepare('DELETE FROM secrets WHERE thread_id = @threadId').run(write);
+      forgetThreadResume(prepare, write.threadId);
       purgeCheckpoints(prepare, write.threadId);
       keys.forget();
       forgetThreadFrames(prepare, tail, write.threadId);
@@ -260,6 +265,7 @@ export function createPayloadReader(
     lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
     untracked: async (runId) => readUntracked(prepare, runId),
     recording: async (runId, limit) => readRecording(prepare, runId, limit),
+    resume: async (runId) => readResume(prepare, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),
     async body(deliveryId) {

@@ -1,0 +1,115 @@
+/** A project whose runs are killed, a model that counts what it is asked, and a look into the log at that moment. */
+import assert from 'node:assert/strict';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { storeAt } from '../../src/open-store.ts';
+import { isCall, unpackKept, type KeptCall } from '../../src/recording/kept-calls.ts';
+import { ensureLine, type Line } from '../projects/lines.ts';
+import { childrenOf } from '../support/process-figures.ts';
+import { until } from '../support/until.ts';
+import { withCallsServer, type CallsServer } from './calls-server.ts';
+import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
+
+const CONFIG = fileURLToPath(new URL('../fixtures/calls', import.meta.url));
+
+/** The graphs that need no agents, on another line of the library. */
+export async function onLine(line: Line): Promise<string> {
+  const folder = join(await ensureLine(line), 'projects', 'calls');
+  await mkdir(folder, { recursive: true });
+  await copyFile(join(CONFIG, 'graph.ts'), join(folder, 'graph.ts'));
+  const { graphs } = JSON.parse(await readFile(join(CONFIG, 'platform.json'), 'utf8'));
+  delete graphs.tools;
+  await writeFile(join(folder, 'platform.json'), JSON.stringify({ graphs }));
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  return folder;
+}
+
+export interface RunRef {
+  readonly thread: string;
+  readonly run: string;
+}
+
+export interface Scene {
+  readonly programs: Programs;
+  readonly model: CallsServer;
+  readonly data: string;
+  readonly launch: { readonly args: readonly string[]; readonly env: Record<string, string> };
+  server(): ServerProgram;
+  begin(graph: string, body?: object): Promise<RunRef>;
+  /** Waits for the run's end and returns its thread's values. */
+  end(run: RunRef): Promise<any>;
+  /** Kills the graph workers. */
+  killWorkers(): Promise<void>;
+  /** Kills the server, calls `between`, and starts it again. */
+  killServer(between?: () => Promise<void>): Promise<void>;
+  /** What the log keeps of an open run. */
+  kept(run: RunRef): Promise<KeptCall[]>;
+  /** Values and steps of the thread's checkpoints, newest first. */
+  history(run: RunRef): Promise<unknown>;
+}
+
+export const withScene = (
+  use: (scene: Scene) => Promise<void>,
+  env: Record<string, string> = {},
+  config = CONFIG,
+): Promise<void> =>
+  withCallsServer((model) =>
+    withPrograms(async (programs) => {
+      const launch = {
+        args: ['--config', config],
+        env: { MODEL_URL: model.url, PLATFORM_WORKERS: '1', ...env },
+      };
+      const data = join(programs.dir, 'data');
+      let server = await programs.serve(launch);
+      await use({
+        ...{ programs, model, data, launch },
+        server: () => server,
+        async begin(graph, body = {}) {
+          const thread = (await server.ask('POST', '/threads', {})).json.thread_id as string;
+          const asked = { assistant_id: graph, input: {}, ...body };
+          const { json, status } = await server.ask('POST', `/threads/${thread}/runs`, asked);
+          assert.equal(status, 200, JSON.stringify(json));
+          return { thread, run: json.run_id as string };
+        },
+        async end({ thread, run }) {
+          await server.ask('GET', `/threads/${thread}/runs/${run}/join`);
+          const { json, status } = await server.ask('GET', `/threads/${thread}/state`);
+          assert.equal(status, 200, JSON.stringify(json));
+          return json.values;
+        },
+        async killWorkers() {
+          const pids = childrenOf(server.pid);
+          for (const pid of pids) process.kill(pid, 'SIGKILL');
+          await until('the worker is gone', async () =>
+            pids.every((pid) => !childrenOf(server.pid).includes(pid)),
+          );
+        },
+        async killServer(between = async () => undefined) {
+          await server.end('SIGKILL');
+          await between();
+          server = await programs.serve(launch);
+        },
+        async kept({ run }) {
+          const past = storeAt(data).openPast();
+          try {
+            return (await past.payloads.resume(run)).map(unpackKept).filter(isCall);
+          } finally {
+            past.close();
+          }
+        },
+        async history({ thread }) {
+          const { json } = await server.ask('GET', `/threads/${thread}/history?limit=100`);
+          return json.map(({ values, next, metadata }: any) => [values, next, metadata.step]);
+        },
+      });
+    }),
+  );
+
+/** A call of the name arrives at the model, which does not answer it. */
+export async function holding<T>(model: CallsServer, name: string, begin: () => Promise<T>): Promise<T> {
+  const arrived = model.hold(name);
+  const begun = await begin();
+  await arrived;
+  return begun;
+}
