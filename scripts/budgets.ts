@@ -24,7 +24,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/observe': 418,
   'src/past': 4693,
   'src/protocol': 1504,
-  'src/recording': 4864,
+  'src/recording': 4868,
   'src/store/port': 1354,
   'src/store/sql': 2894,
   'src/store/sqlite': 5835,
