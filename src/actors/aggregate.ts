@@ -18,12 +18,25 @@ export const CONFLICT = Symbol('concurrency conflict');
 
 const MAX_ATTEMPTS = 5;
 
-/** Loads a stream's state. Every commit stores the state as the stream's snapshot, so no history is read. */
-export async function loadState<S>(log: EventLog, stream: string, initial: S): Promise<Loaded<S>> {
+const PAGE_EVENTS = 100;
+
+/** Loads a stream's state: its snapshot, and the fold of the few events behind it. */
+export async function loadState<S, E>(
+  log: EventLog,
+  stream: string,
+  { initial, evolve }: { readonly initial: S; evolve(state: S, event: E): S },
+): Promise<Loaded<S>> {
   const snapshot = await log.loadSnapshot(stream);
-  return snapshot === undefined
-    ? { state: initial, version: 0 }
-    : { state: snapshot.state as Json as S, version: snapshot.version };
+  let state = snapshot === undefined ? initial : (snapshot.state as Json as S);
+  let version = snapshot?.version ?? 0;
+  for (;;) {
+    const page = await log.readStream(stream, version + 1, PAGE_EVENTS);
+    for (const event of page) {
+      state = evolve(state, event as E);
+      version = event.meta.version;
+    }
+    if (page.length < PAGE_EVENTS) return { state, version };
+  }
 }
 
 /**

@@ -44,7 +44,7 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
     const stream = assistantStream(assistantId);
     const commandId = ids.uuid();
     return untilCommitted(`assistant ${assistantId}`, async () => {
-      const { state, version } = await loadState<AssistantState>(log, stream, initial);
+      const { state, version } = await loadState(log, stream, { initial, evolve });
       const wanted =
         command.type === 'SetAssistantVersion'
           ? await log.views.assistants.version(assistantId, command.version)

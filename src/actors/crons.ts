@@ -70,7 +70,7 @@ export interface CronsOptions {
 
 export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
   const inMailbox = createMailboxes();
-  const load = (cronId: string) => loadState<CronState>(log, cronStream(cronId), initial);
+  const load = (cronId: string) => loadState(log, cronStream(cronId), { initial, evolve });
 
   async function perform(
     cronId: string,

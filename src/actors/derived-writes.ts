@@ -1,8 +1,7 @@
 /**
- * Derives what a thread's events write in the same commit: leases, secrets, purges and owed webhooks.
+ * Derives what a thread's events write in the same commit: secrets, purges and owed webhooks.
  *
- * W1 A delivery is owed from the commit that ends the run. X2 Leases are granted and ended in the commit of the event
- * that says so. A4 A user's secrets are erased with the run's end. L3 Deletion of a thread purges for good; pruning
+ * W1 A delivery is owed from the commit that ends the run. A4 A user's secrets are erased with the run's end. L3 Deletion of a thread purges for good; pruning
  * and rollback purge single runs.
  */
 import type { Clock } from '../kernel/clock.ts';
@@ -76,9 +75,6 @@ export async function derivedWrites(
 
   for (const [index, { type, data }] of events.entries()) {
     switch (type) {
-      case 'RunStarted':
-        payloads.push({ kind: 'grant-lease', ...data });
-        break;
       case 'RunRequeued':
         payloads.push({ kind: 'end-lease', runId: data.runId });
         break;

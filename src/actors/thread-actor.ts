@@ -1,14 +1,14 @@
 /**
  * One thread in memory: a started actor of the thread machine, its folded state, and their version.
  *
- * D2 The actor receives each event once, after its commit. Loading reads the last snapshot instead of the history, so
- * it takes constant time.
+ * D2 The actor receives each event once, after its commit. Loading reads the last snapshot and at most
+ * `SNAPSHOT_EVENTS` events, so it takes constant time.
  */
 import type { EventLog } from '../store/port/log.ts';
 import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
 import { canAll, startMachine, type Machine } from '../thread/machine.ts';
-import { evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
+import { earliestStart, evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
 import { loadState, type Loaded } from './aggregate.ts';
 
 export interface ThreadActor {
@@ -27,10 +27,20 @@ export type Decided =
   | { readonly ok: false; readonly refusal: Refusal };
 
 export const loadThread = (log: EventLog, threadId: string): Promise<Loaded<ThreadState>> =>
-  loadState(log, threadStream(threadId), initial);
+  loadState(log, threadStream(threadId), { initial, evolve });
 
 export const loadThreadActor = async (log: EventLog, threadId: string): Promise<ThreadActor> =>
   createThreadActor(threadStream(threadId), await loadThread(log, threadId));
+
+/** Events after which a thread that does not come to rest gets a snapshot. */
+const SNAPSHOT_EVENTS = 50;
+
+/** `after`: the state that a commit of `count` events on `version` leaves, which erases texts of earlier events or not. */
+export function needsSnapshot(after: ThreadState, version: number, count: number, erases: boolean): boolean {
+  if (isLiving(after) && after.temporary) return false;
+  const isDue = Math.floor((version + count) / SNAPSHOT_EVENTS) > Math.floor(version / SNAPSHOT_EVENTS);
+  return erases || isDue || earliestStart(after) === undefined;
+}
 
 /** Creates the actor of a thread that is not in the log. */
 export const newThreadActor = (threadId: string): ThreadActor =>

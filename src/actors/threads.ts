@@ -12,12 +12,13 @@ import type { Append, Batch, EventLog, Lease, Receipt } from '../store/port/log.
 import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
-import { isLiving, type ThreadState } from '../thread/state.ts';
+import { earliestStart, isLiving, type ThreadState } from '../thread/state.ts';
 import { commit, CONFLICT, untilCommitted, type Loaded } from './aggregate.ts';
 import { derivedWrites, NOTHING_DERIVED, type WebhookPolicy } from './derived-writes.ts';
 import { startableRun, type InlineStart, type InlineStarter } from './inline-start.ts';
 import {
   loadThread,
+  needsSnapshot,
   loadThreadActor,
   newThreadActor,
   type Decided,
@@ -118,6 +119,7 @@ export function createThreads(options: ThreadsOptions): Threads {
   }
 
   async function toBatch(
+    threadId: string,
     { stream, version, state }: ThreadActor,
     commandId: string,
     { events, after }: Decided & { ok: true },
@@ -131,7 +133,11 @@ export function createThreads(options: ThreadsOptions): Threads {
         ? await derivedWrites(events, version, { log, clock, webhooks, isLed, isTemporary })
         : NOTHING_DERIVED;
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
-    const snapshot = after as unknown as Json;
+    const erases = derived.payloads.some(({ kind }) => kind === 'redact-runs');
+    const isKept = !isTemporary && needsSnapshot(after, version, events.length, erases);
+    const next = earliestStart(after);
+    const queue =
+      past !== undefined || next === earliestStart(state) ? [] : [{ kind: 'queue', threadId, next } as const];
     return {
       commandId,
       repeatable: options.commandId !== undefined,
@@ -139,11 +145,11 @@ export function createThreads(options: ThreadsOptions): Threads {
       ...(options.isVital && { isVital: true }),
       ...(past && { isPast: true }),
       appends: [
-        { stream, expected: version, events, snapshot, ...past },
+        { stream, expected: version, events, ...(isKept && { snapshot: after as unknown as Json }), ...past },
         ...extraAppends,
         ...derived.appends,
       ],
-      payloads: [...own, ...derived.payloads],
+      payloads: [...own, ...derived.payloads, ...queue],
       ...(lease && { lease }),
     };
   }
@@ -184,7 +190,7 @@ export function createThreads(options: ThreadsOptions): Threads {
     const { taken, start, isStarted } = withStart(actor, decided, options);
     let state: ThreadState | undefined;
     try {
-      const batch = await toBatch(actor, commandId, taken, options);
+      const batch = await toBatch(threadId, actor, commandId, taken, options);
       const payloads = isStarted ? [...batch.payloads, ...start!.payloads] : batch.payloads;
       const result = await commit(log, { ...batch, payloads });
       if (result.kind === 'fenced-out') return { ok: false, refusal: { code: 'lease-stale' } };

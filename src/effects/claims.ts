@@ -11,12 +11,12 @@ import type { Threads } from '../actors/threads.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../store/port/log.ts';
+import type { RunRecord } from '../store/port/views/runs.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';
 import { openingOf, type Opening } from './opening.ts';
 import type { Permits } from './permits.ts';
-import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface ClaimsOptions {
   readonly log: EventLog;
@@ -45,6 +45,8 @@ export interface Claims {
 
 /** Poll interval: bounds the delay after a lost wake-up. */
 const POLL_MS = 1_000;
+/** Due threads that are looked at while some runs are of a clock that was ahead: some of these may not be due. */
+const MAX_LOOKED_AT = 1_000;
 
 export function openClaims(options: ClaimsOptions): Claims {
   const { log, threads, clock, ids, permits, onFault, running, begin } = options;
@@ -85,12 +87,16 @@ export function openClaims(options: ClaimsOptions): Claims {
     if (free > 0) {
       const now = dueTime(clock);
       leadMs ??= await log.views.runs.lead(now);
-      const found = await log.views.runs.claimable(now, free, now + leadMs);
-      hasBacklog = found.length === free;
-      const waiting = found.filter(({ runId }) => !running.has(runId));
-      const started = await Promise.all(waiting.map((run) => start(run).catch(falseWhenFull)));
+      const found = await log.views.runs.dueThreads(now + leadMs, leadMs > 0 ? MAX_LOOKED_AT : free);
+      hasBacklog = found.length >= free;
+      let started = 0;
+      for (let next = 0; next < found.length && freePermits() > 0;) {
+        const some = found.slice(next, (next += freePermits()));
+        const isStarted = await Promise.all(some.map((threadId) => start(threadId).catch(falseWhenFull)));
+        started += isStarted.filter(Boolean).length;
+      }
       // Claims again only after a start succeeded: repeated failing claims would monopolise the event loop.
-      if (found.length === free && started.includes(true)) again = true;
+      if (hasBacklog && started > 0) again = true;
     }
     const now = dueTime(clock);
     const due = await log.views.runs.nextDue(now);
@@ -101,16 +107,37 @@ export function openClaims(options: ClaimsOptions): Claims {
   const opening = (run: RunRef, attempt: number, first: number): Opening =>
     openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, incarnation);
 
-  /** Starts an attempt. Returns false when the run cannot start. */
-  async function start({ runId, threadId }: RunRef): Promise<boolean> {
-    const run = await log.views.runs.get(runId);
-    if (run === undefined || hasEnded) return false;
-    const first = (await log.payloads.lastFrame(runId)) + 1;
-    const attempt = opening({ runId, threadId }, run.attempt + 1, first);
-    const ledger = run.attempt === 0 ? undefined : await readLedger(log, runId, run.kwargs);
-    const started = await threads.dispatch(threadId, [attempt.command], { payloads: attempt.payloads });
-    if (started.ok) begin(run, { ...attempt, ledger }, started.state);
-    return started.ok;
+  /** The queued run of the thread that may start now; undefined while its earlier attempt comes to an end. */
+  async function nextRun(state: ThreadState): Promise<RunRecord | undefined> {
+    if (state.status !== 'queued' || hasEnded) return undefined;
+    const [first] = state.queue;
+    const isPlain = first!.attempt > 0 || state.queue.every(({ notBefore }) => notBefore === undefined);
+    const now = dueTime(clock);
+    const ids = state.queue.map((run) => run.runId);
+    const runId = isPlain ? first!.runId : await log.views.runs.firstDue(ids, now, now + (leadMs ?? 0));
+    return runId === undefined || running.has(runId) ? undefined : log.views.runs.get(runId);
+  }
+
+  /** Starts an attempt at a run of the thread. Returns false when none can start. */
+  async function start(threadId: string): Promise<boolean> {
+    let claimed: { readonly run: RunRecord; readonly attempt: Opening } | undefined;
+    const started = await threads.dispatch(
+      threadId,
+      async (state) => {
+        claimed = undefined;
+        const run = await nextRun(state);
+        if (run === undefined) return [];
+        const first = (await log.payloads.lastFrame(run.runId)) + 1;
+        const attempt = opening(run, run.attempt + 1, first);
+        const ledger = run.attempt === 0 ? undefined : await readLedger(log, run.runId, run.kwargs);
+        claimed = { run, attempt: { ...attempt, ledger } };
+        return [attempt.command];
+      },
+      { payloads: () => claimed!.attempt.payloads },
+    );
+    if (!started.ok || claimed === undefined) return false;
+    begin(claimed.run, claimed.attempt, started.state);
+    return true;
   }
 
   return {

@@ -48,7 +48,12 @@ export async function recoverRuns(
     return found && writesOf(found, threadId, { runId, attempt, leaseId }, lastFrame);
   }
 
-  const orphans = await log.views.runs.running();
-  await Promise.all(orphans.map(abandon));
+  const orphans = await log.views.runs.busyThreads();
+  await Promise.all(
+    orphans.map(async (threadId) => {
+      const runId = activeOf(await threads.read(threadId))?.runId;
+      if (runId !== undefined) await abandon({ runId, threadId });
+    }),
+  );
   return orphans.length;
 }

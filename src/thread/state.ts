@@ -13,6 +13,8 @@ export interface QueuedRun extends Partial<Account> {
   readonly base: string | null;
   /** The root graph has saved a checkpoint, so the next attempt continues from there. */
   readonly checkpointed: boolean;
+  /** Milliseconds since 1970; absent for a run without a delay, and from its first attempt on. */
+  readonly notBefore?: number;
 }
 
 export interface ActiveRun extends QueuedRun {
@@ -90,7 +92,9 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
       return text === undefined ? state : { ...state, title: { text, runId: null } };
     }
     case 'RunCreated': {
-      const run = { runId: event.data.runId, attempt: 0, base: null, checkpointed: false };
+      const { runId, notBefore } = event.data;
+      const run: QueuedRun = { runId, attempt: 0, base: null, checkpointed: false };
+      if (notBefore > 0) Object.assign(run, { notBefore });
       const grown = { ...state, metadata: event.data.threadMetadata, queue: [...state.queue, run] };
       const { title: text } = event.data;
       if (text !== undefined) Object.assign(grown, { title: { text, runId: run.runId } });
@@ -98,10 +102,11 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     }
     case 'RunStarted': {
       const { runId, attempt, leaseId, incarnation } = event.data;
-      const run = state.queue.find((queued) => queued.runId === runId);
-      if (run === undefined) return state;
+      const found = state.queue.find((queued) => queued.runId === runId);
+      if (found === undefined) return state;
+      const { notBefore: _, ...run } = found;
       const base = run.attempt === 0 ? state.head : run.base;
-      const queue = state.queue.filter((queued) => queued !== run);
+      const queue = state.queue.filter((queued) => queued !== found);
       const holder = incarnation === undefined ? { leaseId } : { leaseId, incarnation };
       return {
         status: 'running',
@@ -182,6 +187,20 @@ export const hasBegun = ({ begun, attempt }: ActiveRun): boolean => begun === tr
 
 export const activeOf = (state: ThreadState): ActiveRun | undefined =>
   state.status === 'running' || state.status === 'stopping' ? state.active : undefined;
+
+/**
+ * The earliest start that the thread's runs allow: null while one executes, undefined without open runs, 0 for a run that
+ * has begun. A run without a delay allows any time.
+ */
+export function earliestStart(state: ThreadState): number | null | undefined {
+  if (activeOf(state) !== undefined) return null;
+  if (!isLiving(state) || state.queue.length === 0) return undefined;
+  if (state.queue[0]!.attempt > 0) return 0;
+  return state.queue.reduce((earliest, { notBefore = 1 }) => Math.min(earliest, notBefore), Infinity);
+}
+
+export const openRunIds = (state: ThreadState): string[] =>
+  isLiving(state) ? [activeOf(state)?.runId ?? [], ...state.queue.map(({ runId }) => runId)].flat() : [];
 
 /** Finds a queued or active run. */
 export function openRun(state: ThreadState, runId: string): QueuedRun | undefined {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
-import { appendEvents, headPosition } from '../../src/store/sqlite/event-store.ts';
+import { headPosition, insertEvents, recordEvents } from '../../src/store/sqlite/event-store.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/store/sqlite/log.ts';
 import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
 import { createRowWriter } from '../../src/store/sqlite/row-store.ts';
@@ -122,13 +122,10 @@ export async function buildBulk(
         for (const [expected, event] of events.entries()) {
           const append = { stream, expected, events: [event] };
           at += STEP_MS;
-          for (const recorded of appendEvents(
-            prepare,
-            { commandId: `${stream}-${expected}`, appends: [append] },
-            at,
-            headPosition(prepare),
-          ))
-            for (const write of projection.project(recorded)) writeRow(write);
+          const batch = { commandId: `${stream}-${expected}`, appends: [append] };
+          const recorded = recordEvents(batch, at, headPosition(prepare));
+          insertEvents(prepare, recorded);
+          for (const write of recorded.flatMap(projection.project)) writeRow(write);
         }
         prepare('INSERT INTO snapshots VALUES (?, ?, ?)').run(
           stream,

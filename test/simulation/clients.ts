@@ -115,7 +115,7 @@ export function createClients(world: World): Clients {
 
   async function updateState({ threads }: Services, threadId: string): Promise<void> {
     const [updateId, checkpointId] = [ids.uuid(), ids.uuid()];
-    const { version = 0 } = (await world.disk.loadSnapshot(threadStream(threadId))) ?? {};
+    const version = await world.disk.streamVersion(threadStream(threadId));
     const checkpoint = {
       ...{ ns: '', checkpointId, parentId: null, body: '{}', metadata: { step: -1 }, valueChannels: ['at'] },
       channelVersions: { at: checkpointId },

@@ -11,9 +11,10 @@ import type { Recorded } from '../../src/store/port/events.ts';
 import type { Batch, CommitResult, EventLog, Notice } from '../../src/store/port/log.ts';
 import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
-import { loadSnapshot, readAll, readStream } from '../../src/store/sqlite/event-store.ts';
+import { loadSnapshot, readAll, readStream, streamVersion } from '../../src/store/sqlite/event-store.ts';
 import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
+import { createBatchWriter } from '../../src/store/sqlite/batch-writer.ts';
 import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
@@ -60,8 +61,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
   const writer = createWriter({
     db,
     prepare,
-    payloads: createPayloadWriter(prepare),
-    projection,
+    batches: createBatchWriter(prepare, createPayloadWriter(prepare), projection),
     now,
     room: { isFull: () => false, giveUp: () => false },
     committed: () => undefined,
@@ -122,6 +122,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
     readAll: async (after, limit) => readAll(prepare, after, limit),
     loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
+    streamVersion: async (stream) => streamVersion(prepare, stream),
     payloads: history.payloads,
     views: history.views,
     rows,

@@ -179,6 +179,7 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
     readStream: (...args) => read(() => disk.readStream(...args)),
     readAll: (...args) => read(() => disk.readAll(...args)),
     loadSnapshot: (...args) => read(() => disk.loadSnapshot(...args)),
+    streamVersion: (...args) => read(() => disk.streamVersion(...args)),
     onCommitted(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -24,10 +24,13 @@ export function checkStep({ disk: { rows } }: World): void {
   );
   none(
     'X2 leases are those of the running runs',
-    `SELECT run_id FROM leases WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = leases.run_id
-       AND status = 'running' AND runs.attempt = leases.attempt AND runs.lease_id = leases.lease_id)
-     UNION ALL SELECT run_id FROM runs WHERE status = 'running'
-       AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.run_id = runs.run_id)`,
+    "SELECT run_id FROM runs WHERE (status = 'running') <> (lease_id IS NOT NULL)",
+  );
+  none(
+    'X5 the queue has a row for each thread with open runs, without a time while one executes',
+    `SELECT thread_id FROM (SELECT thread_id, max(status = 'running') AS busy FROM runs WHERE ended_at IS NULL
+       GROUP BY thread_id) FULL JOIN (SELECT thread_id, due_at IS NULL AS holds FROM queue) USING (thread_id)
+     WHERE busy IS NOT holds`,
   );
   none(
     'A4 secrets are those of the open runs',
@@ -61,8 +64,8 @@ export async function checkAll({ ledger, disk: { history, rows }, schedule }: Wo
     versions.set(meta.stream, meta.version);
   }
   const running = rows.all<{ id: string }>(`SELECT thread_id AS id FROM runs WHERE status = 'running'`);
-  const claimable = await history.views.runs.claimable(schedule.now(), 1_000);
-  const busy = [...running.map(({ id }) => id), ...claimable.map(({ threadId }) => threadId)];
+  const due = await history.views.runs.dueThreads(schedule.now(), 1_000);
+  const busy = [...running.map(({ id }) => id), ...due];
   assert.equal(new Set(busy).size, busy.length, 'X1 two runs of a thread run or may start');
   const threads = rows.all<{ id: string; head: string | null }>('SELECT thread_id AS id, head FROM threads');
   for (const { id, head } of threads)

@@ -12,9 +12,10 @@ export interface FakeProjectionOptions {
 export function fakeProjection({ version = '1', say = sayData }: FakeProjectionOptions = {}): Projection {
   return {
     version,
-    tables: ['facts', 'streams'],
+    tables: ['facts', 'streams', 'runs'],
     ddl: `
       CREATE TABLE facts (id TEXT PRIMARY KEY, position INTEGER NOT NULL, says TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      CREATE TABLE runs (run_id TEXT PRIMARY KEY, attempt INTEGER NOT NULL, lease_id TEXT) STRICT;
       CREATE TABLE streams (stream TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;`,
     project(event) {
       const { stream, version: at, position } = event.meta;
@@ -26,12 +27,27 @@ export function fakeProjection({ version = '1', say = sayData }: FakeProjectionO
       if (event.type === 'ThreadDeleted') return [row, { op: 'drop', table: 'streams', key: { stream } }];
       return [
         row,
+        ...leaseOf(event),
         at === 1
           ? { op: 'put', table: 'streams', row: { stream, version: at } }
           : { op: 'set', table: 'streams', key: { stream }, set: { version: at } },
       ];
     },
   };
+}
+
+/** As the real rows of runs: the lease of the attempt that executes. */
+function leaseOf({ type, data }: Recorded): RowWrite[] {
+  if (type === 'RunStarted')
+    return [
+      {
+        op: 'put',
+        table: 'runs',
+        row: { run_id: data.runId, attempt: data.attempt, lease_id: data.leaseId },
+      },
+    ];
+  if (type !== 'RunRequeued') return [];
+  return [{ op: 'set', table: 'runs', key: { run_id: data.runId }, set: { lease_id: null } }];
 }
 
 const sayData = ({ type, data }: Recorded): string => `${type} ${JSON.stringify(data)}`;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { DomainEvent, Recorded } from '../../src/store/port/events.ts';
 import type { EventLog, Notice } from '../../src/store/port/log.ts';
-import { append, batch, committed, textsOf } from './batches.ts';
+import { append, batch, committed, endGrant, grant, textsOf } from './batches.ts';
 import { suite } from './suite.ts';
 
 interface OpenLog {
@@ -109,17 +109,15 @@ export function logContract(name: string, lend: LendLog): void {
       const write = async (from: number, carried = lease): Promise<string> =>
         (await log.commit(batch([append('s', from, 'x')], { lease: carried }))).kind;
       assert.equal(await write(0), 'fenced-out');
-      const grant = (attempt: number, leaseId: string) =>
-        log.commit(batch([], { payloads: [{ kind: 'grant-lease', runId: 'r', attempt, leaseId }] }));
-      await grant(1, 'one');
+      await grant(log, lease);
       assert.equal(await write(0), 'committed');
       assert.equal(await write(1, { ...lease, attempt: 2 }), 'fenced-out');
       assert.equal(await write(1, { ...lease, leaseId: 'two' }), 'fenced-out');
       assert.equal(await write(1, { ...lease, runId: 'other' }), 'fenced-out');
-      await grant(2, 'two');
+      await grant(log, { runId: 'r', attempt: 2, leaseId: 'two' });
       assert.equal(await write(1), 'fenced-out');
       assert.equal(await write(1, { ...lease, attempt: 2, leaseId: 'two' }), 'committed');
-      await log.commit(batch([], { payloads: [{ kind: 'end-lease', runId: 'r' }] }));
+      await endGrant(log, { runId: 'r', attempt: 2 });
       assert.equal(await write(2, { ...lease, attempt: 2, leaseId: 'two' }), 'fenced-out');
       assert.equal((await log.readStream('s', 1, 10)).length, 2);
     }));

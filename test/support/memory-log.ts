@@ -44,6 +44,10 @@ export function createMemoryLog(options: {
         record(fact, stream, expected + index + 1, times?.[index] ?? at, commandId),
       );
     });
+    for (const { type, data } of recorded) {
+      if (type === 'RunStarted') leases.set(data.runId, leaseKey(data.attempt, data.leaseId));
+      if (type === 'RunRequeued' || type === 'RunCompleted') leases.delete(data.runId);
+    }
     events.push(...recorded);
     for (const write of payloads) keep(write);
     const receipt = { events: recorded, at };
@@ -63,8 +67,6 @@ export function createMemoryLog(options: {
   }
 
   function keep(write: PayloadWrite): void {
-    if (write.kind === 'grant-lease') leases.set(write.runId, leaseKey(write.attempt, write.leaseId));
-    if (write.kind === 'end-lease') leases.delete(write.runId);
     if (write.kind === 'purge-thread' || write.kind === 'purge-stream') {
       const kept = events.filter(
         ({ meta }) => meta.stream !== write.stream || meta.version >= write.tombstone,
@@ -115,6 +117,7 @@ export function createMemoryLog(options: {
     readAll: async (after, limit) =>
       structuredClone(events.filter(({ meta }) => meta.position > after).slice(0, limit)),
     loadSnapshot: async (stream) => structuredClone(snapshots.get(stream)),
+    streamVersion: async (stream) => versionOf(stream),
     onCommitted(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

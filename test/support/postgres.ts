@@ -22,7 +22,7 @@ const TYPES = {
 export function toPostgres(name: string, table: Table): string {
   const columns = Object.entries(table.columns).map(([column, declared]) => {
     const type = TYPES[declared.replace('?', '') as keyof typeof TYPES];
-    const unique = column === table.key ? ' PRIMARY KEY' : column === table.rowid ? ' UNIQUE' : '';
+    const unique = column === table.key ? ' PRIMARY KEY' : '';
     return `${column} ${type}${declared.endsWith('?') ? '' : ' NOT NULL'}${unique}`;
   });
   const sets = Object.keys(table.columns).filter((column) => table.columns[column] === 'pairs');

@@ -4,7 +4,7 @@ import { toPath, toReversedPath } from '../../src/item/namespace.ts';
 import type { Cell } from '../../src/store/port/rows.ts';
 import { THREAD_STATUSES } from '../../src/store/port/views/threads.ts';
 import { metadataColumns } from '../../src/store/sql/rows/metadata-pairs.ts';
-import { SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
+import { QUEUE, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
 import type { Random } from './random.ts';
 
 /** Tables of payloads and of the log, as far as questions read them. */
@@ -29,6 +29,7 @@ export const BESIDE: Readonly<Record<string, Table>> = {
     columns: { command_id: 'text', first: 'integer', last: 'integer', at: 'integer' },
     indexes: {},
   },
+  queue: QUEUE,
   frame_runs: { key: 'run_id', columns: { run_id: 'text', thread_id: 'text' }, indexes: {} },
   item_values: {
     key: 'item_id',
@@ -92,8 +93,8 @@ export function randomRows(random: Random): Rows {
     metadata: JSON.stringify(randomMetadata(random)),
   });
 
-  const threads = threadIds.map((thread_id, seq) => ({
-    ...{ thread_id, seq: seq + 1, created_at: time(), updated_at: time(), state_updated_at: maybe(time()) },
+  const threads = threadIds.map((thread_id) => ({
+    ...{ thread_id, created_at: time(), updated_at: time(), state_updated_at: maybe(time()) },
     status: random.pick(THREAD_STATUSES),
     settled: random.pick(THREAD_STATUSES),
     ...metadataColumns(
@@ -122,7 +123,7 @@ export function randomRows(random: Random): Rows {
       ...{
         run_id,
         thread_id,
-        position: index + 1,
+        created: index + 1,
         assistant_id: random.pick(assistantIds),
         graph_id: 'agent',
       },
@@ -187,8 +188,17 @@ export function randomRows(random: Random): Rows {
       metadata: JSON.stringify(randomMetadata(random)),
       ...{ next_at: maybe(time()), refused: null, version: 1, created_at: time(), updated_at: time() },
     })),
-    events: runs.map(({ run_id, thread_id, position }) => ({
-      ...{ position, stream: `thread-${thread_id}`, version: position, type: 'RunCreated', schema: 1 },
+    queue: threadIds
+      .filter((thread_id) => runs.some((run) => run.thread_id === thread_id && run.ended_at === null))
+      .map((thread_id) => ({ thread_id, due_at: busy.has(thread_id) ? null : time() })),
+    events: runs.map(({ run_id, thread_id, created }) => ({
+      ...{
+        position: created,
+        stream: `thread-${thread_id}`,
+        version: created,
+        type: 'RunCreated',
+        schema: 1,
+      },
       data: JSON.stringify({
         ...{ threadId: thread_id, runId: run_id },
         kwargs: { input: null, config: {}, streamMode: [], streamSubgraphs: false },

@@ -11,6 +11,7 @@ import { interruptKeys } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { EventLog } from '../../store/port/log.ts';
 import type { RunKwargs } from '../../thread/events.ts';
+import { openRunIds } from '../../thread/state.ts';
 import type { ServerContext } from '../context.ts';
 import type { RunCreate } from './schemas.ts';
 import type { ThreadRecord } from '../../store/port/views/threads.ts';
@@ -42,14 +43,15 @@ export const answerOf = ({ command, config }: Pick<RunKwargs, 'command' | 'confi
  * concurrent answers must be refused. Call it again after a concurrency conflict.
  */
 export async function findResumePlacement(
-  { log }: ServerContext,
+  { log, threads }: ServerContext,
   threadId: string,
   { resume, checkpointId }: Answer,
 ): Promise<ResumePlacement | undefined> {
   const thread = await log.views.threads.get(threadId);
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;
-  const open = (await log.views.runs.openOrders(threadId)).map(answerOf);
+  const runIds = openRunIds(await threads.read(threadId));
+  const open = (await log.views.runs.openOrders(runIds)).map(answerOf);
   const competing = past === undefined ? open : open.filter((other) => other.checkpointId === past);
   if (competing.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
     return undefined;

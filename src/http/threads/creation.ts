@@ -54,7 +54,7 @@ export async function createThread(
 }
 
 const exists = async ({ log }: ServerContext, threadId: string): Promise<boolean> =>
-  (await log.loadSnapshot(threadStream(threadId))) !== undefined;
+  (await log.streamVersion(threadStream(threadId))) > 0;
 
 const toUpdates = ({ updates }: Supersteps[number]): GraphUpdate[] =>
   updates.map(({ values = null, command, as_node }) => ({

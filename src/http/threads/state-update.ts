@@ -42,11 +42,10 @@ export async function updateState(
   const checkpoints = checkpointsOf(context, threadId);
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     // The version is read before the state: a change of the thread in between then causes a concurrency conflict.
-    const snapshot = await context.log.loadSnapshot(threadStream(threadId));
+    const expectedVersion = await context.log.streamVersion(threadStream(threadId));
     if (checkpointId !== undefined && (await checkpoints.load(ns, checkpointId)) === undefined)
       throw noCheckpoint(checkpointId);
     const { command, payloads, place } = await computeUpdate(context, actor, change, checkpoints);
-    const expectedVersion = snapshot?.version ?? 0;
     const done = await context.threads.dispatch(threadId, [command], {
       payloads,
       expectedVersion,

@@ -2,7 +2,7 @@
  * R2 The rows and the machine state of one thread at any position. Its events are read once, up to the latest position
  * that was asked for; what is kept of them makes every later answer cost one short fold, whatever the thread's age.
  */
-import { copyWrite, joinInto, type OpenWrite } from '../../store/port/merge-writes.ts';
+import { changeRow, type Cells } from '../../store/port/fold-rows.ts';
 import type { Recorded } from '../../store/port/events.ts';
 import type { Row, RowWrite } from '../../store/port/rows.ts';
 import type { History } from '../../store/port/past.ts';
@@ -44,12 +44,10 @@ export interface ThreadPast {
 /** Events between two marks: a fold of so many takes about 2 ms. */
 const MARK_EVENTS = 500;
 
-type PutRow = Extract<OpenWrite, { op: 'put' }>;
-
 /** A fold that can be continued. */
 interface Fold {
   machine: ThreadState;
-  thread: PutRow | undefined;
+  thread: Cells | undefined;
   saved: SavedState | undefined;
   version: number;
   position: number;
@@ -60,7 +58,7 @@ interface RunPast {
   readonly graphId: string;
   /** Orders the runs. */
   readonly createdAt: number;
-  readonly position: number;
+  readonly created: number;
   /** Changes in order. Undefined status: the run has no row any more. */
   readonly changes: {
     readonly position: number;
@@ -92,7 +90,7 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
         for (const write of takeEvent(front, event, project))
           if (write.table === 'runs') noteRun(runs, write, event.meta.position);
       }
-      marks.push({ ...front, thread: front.thread && (copyWrite(front.thread) as PutRow) });
+      marks.push({ ...front, thread: front.thread && { ...front.thread } });
     }
   }
 
@@ -100,14 +98,14 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
     at(position) {
       advance(position);
       const mark = marks.findLast((each) => each.position <= position)!;
-      const fold: Fold = { ...mark, thread: mark.thread && (copyWrite(mark.thread) as PutRow) };
+      const fold: Fold = { ...mark, thread: mark.thread && { ...mark.thread } };
       for (const event of history.readStream(stream, mark.version + 1, MARK_EVENTS)) {
         if (event.meta.position > position) break;
         takeEvent(fold, event as Recorded<ThreadEvent>, project);
       }
       return {
         machine: fold.machine,
-        thread: fold.thread?.row,
+        thread: fold.thread,
         saved: fold.saved,
         version: fold.version,
         runs: runsAt(runs, position),
@@ -132,10 +130,9 @@ function takeEvent(
   const writes = project(event);
   for (const write of writes) {
     if (write.table !== 'threads') continue;
-    if (write.op === 'put') fold.thread = copyWrite(write) as PutRow;
+    if (write.op === 'put') fold.thread = { ...write.row };
     else if (write.op === 'drop') fold.thread = undefined;
-    else if (fold.thread !== undefined && !joinInto(fold.thread, write))
-      throw new Error(`event ${event.meta.position} copies a column that the thread's row does not have`);
+    else if (fold.thread !== undefined) changeRow(fold.thread, write);
   }
   return writes;
 }
@@ -148,9 +145,9 @@ export function savedHeadOf({ type, data }: ThreadEvent): string | undefined {
 
 function noteRun(runs: Map<string, RunPast>, write: RowWrite, position: number): void {
   if (write.op === 'put') {
-    const { run_id, graph_id, created_at, position: own, status, attempt } = write.row;
+    const { run_id, graph_id, created_at, created, status, attempt } = write.row;
     runs.set(String(run_id), {
-      ...{ graphId: String(graph_id), createdAt: Number(created_at), position: Number(own) },
+      ...{ graphId: String(graph_id), createdAt: Number(created_at), created: Number(created) },
       changes: [{ position, status: String(status), attempt: Number(attempt) }],
     });
     return;
@@ -172,13 +169,13 @@ function noteRun(runs: Map<string, RunPast>, write: RowWrite, position: number):
 }
 
 function runsAt(runs: ReadonlyMap<string, RunPast>, position: number): PastRun[] {
-  const found: (PastRun & Pick<RunPast, 'createdAt' | 'position'>)[] = [];
+  const found: (PastRun & Pick<RunPast, 'createdAt' | 'created'>)[] = [];
   for (const [runId, run] of runs) {
     const last = run.changes.findLast((change) => change.position <= position);
     if (last?.status === undefined) continue;
-    const { graphId, createdAt } = run;
+    const { graphId, createdAt, created } = run;
     const { status, attempt } = last;
-    found.push({ ...{ runId, graphId, status, attempt }, createdAt, position: run.position });
+    found.push({ ...{ runId, graphId, status, attempt }, createdAt, created });
   }
-  return found.sort((a, b) => b.createdAt - a.createdAt || b.position - a.position);
+  return found.sort((a, b) => b.createdAt - a.createdAt || b.created - a.created);
 }

@@ -2,12 +2,12 @@
  * Checks the facts of a log: the file, every event and snapshot, and the payloads. Rows are checked in `verify.ts`.
  *
  * L2 Versions are dense. D2 Every machine accepts all events of its stream. P3 Every thread's head checkpoint exists.
- * Every thread has a snapshot, and snapshots of threads, assistants and crons equal their fold.
+ * Snapshots equal the fold of their streams' events up to their versions.
  */
 import { canonical, type Json } from '../../kernel/json.ts';
 import { isItemStream } from '../../item/events.ts';
 import { UnreadableEvent, type Recorded } from '../../store/port/events.ts';
-import type { Finding, History } from '../../store/port/past.ts';
+import type { Finding, History, StoredSnapshot } from '../../store/port/past.ts';
 import { foldStream } from '../fold.ts';
 
 export interface Facts {
@@ -27,21 +27,26 @@ const TOMBSTONES: ReadonlySet<string> = new Set([
   'WebhookForgotten',
 ]);
 
-interface StreamEnd {
+/** The stream that is read. */
+interface Current {
+  readonly stream: string;
+  readonly fold: ReturnType<typeof foldStream>;
+  /** Not met yet. */
+  snapshot: StoredSnapshot | undefined;
   version: number;
   position: number;
-  readonly fold: ReturnType<typeof foldStream>;
 }
 
-/** `passEvents` passes all events to `take`, in order, until it returns false. */
+/** `passEvents` passes all events to `take`, in order of stream and version, until it returns false. */
 export async function checkFacts(
   history: History,
   passEvents: (take: (event: Recorded) => boolean) => void,
 ): Promise<Facts> {
-  const ends = new Map<string, StreamEnd>();
   let events = 0;
+  let streams = 0;
+  let current: Current | undefined;
   const broken = (finding: Finding): Facts => ({
-    ...{ events, streams: ends.size },
+    ...{ events, streams },
     finding,
     payloadFinding: undefined,
   });
@@ -51,51 +56,52 @@ export async function checkFacts(
   try {
     passEvents((event) => {
       events += 1;
-      found = take(event, ends);
+      const { stream } = event.meta;
+      if (stream !== current?.stream) {
+        found = current && checkSnapshot(current);
+        streams += 1;
+        const fold = foldStream(stream);
+        current = { stream, fold, snapshot: history.snapshot(stream), version: 0, position: 0 };
+      }
+      found ??= take(event, current);
       return found === undefined;
     });
+    found ??= current && checkSnapshot(current);
   } catch (error) {
     if (!(error instanceof UnreadableEvent)) throw error;
     found = { position: error.position, problem: error.message };
   }
-  found ??= checkSnapshots(history, ends);
   if (found !== undefined) return broken(found);
   const payloadFinding = history.payloadFinding() ?? (await checkValues(history));
-  return { events, streams: ends.size, finding: undefined, payloadFinding };
+  return { events, streams, finding: undefined, payloadFinding };
 }
 
-function take(event: Recorded, ends: Map<string, StreamEnd>): Finding | undefined {
+function take(event: Recorded, current: Current): Finding | undefined {
   const { stream, version, position } = event.meta;
-  let end = ends.get(stream);
-  if (end === undefined) ends.set(stream, (end = { version: 0, position: 0, fold: foldStream(stream) }));
-  const purged = end.version === 0 && (TOMBSTONES.has(event.type) || isItemStream(stream));
+  const purged = current.version === 0 && (TOMBSTONES.has(event.type) || isItemStream(stream));
   if (isItemStream(stream) && !purged)
     return { position, problem: `${stream} keeps facts that a later one purged` };
-  if (!purged && version !== end.version + 1)
-    return { position, problem: `${stream} goes from version ${end.version} to ${version}` };
-  end.version = version;
-  end.position = position;
-  const step = end.fold?.step(event);
-  if (step?.impossible !== true) return undefined;
-  return { position, problem: `${stream}: ${event.type} cannot happen in "${step.before.status}"` };
+  if (!purged && version !== current.version + 1)
+    return { position, problem: `${stream} goes from version ${current.version} to ${version}` };
+  current.version = version;
+  current.position = position;
+  const step = current.fold?.step(event);
+  if (step?.impossible === true)
+    return { position, problem: `${stream}: ${event.type} cannot happen in "${step.before.status}"` };
+  if (current.snapshot?.version !== version) return undefined;
+  const { state } = current.snapshot;
+  current.snapshot = undefined;
+  const folded = step?.after as Json | undefined;
+  // Texts of one program version are equal, and quicker to compare.
+  if (state === JSON.stringify(folded) || canonical(JSON.parse(state) as Json) === canonical(folded))
+    return undefined;
+  return { position, problem: `${stream}: the snapshot differs from the fold of its events` };
 }
 
-function checkSnapshots(history: History, ends: Map<string, StreamEnd>): Finding | undefined {
-  const missing = new Set([...ends.keys()].filter((stream) => stream.startsWith('thread-')));
-  for (const { stream, version, state } of history.snapshots()) {
-    missing.delete(stream);
-    const end = ends.get(stream);
-    const position = end?.position;
-    if (end === undefined || version !== end.version)
-      return { position, problem: `${stream}: the snapshot is of version ${version}` };
-    const folded = end.fold?.state as Json | undefined;
-    // Texts of one program version are equal, and quicker to compare.
-    if (state !== JSON.stringify(folded) && canonical(JSON.parse(state) as Json) !== canonical(folded))
-      return { position, problem: `${stream}: the snapshot differs from the fold of its events` };
-  }
-  for (const stream of missing)
-    return { position: ends.get(stream)?.position, problem: `${stream}: its snapshot is missing` };
-  return undefined;
+/** Call at the stream's end. */
+function checkSnapshot({ stream, snapshot, position }: Current): Finding | undefined {
+  if (snapshot === undefined) return undefined;
+  return { position, problem: `${stream}: the snapshot is of version ${snapshot.version}` };
 }
 
 /** Checks that values stored as deltas can be restored. */

@@ -10,7 +10,7 @@ import { upcast, type Upcasters } from '../../thread/upcast.ts';
 export type DomainEvent = ThreadEvent | AssistantEvent | DeliveryEvent | ItemEvent | CronEvent;
 
 interface EventMeta {
-  /** Order in the whole log. Growing, with holes where a deleted thread was purged. */
+  /** Number in the log's file, for people: growing, with holes where a deleted thread was purged. No row depends on it. */
   readonly position: number;
   readonly stream: string;
   /** 1..n within the stream (L2). */

@@ -24,7 +24,7 @@ export interface Append {
    * the commit.
    */
   readonly times?: readonly number[];
-  /** The stream's folded state after these events: where the next reader starts. */
+  /** The stream's folded state after these events: where the next reader starts. Not every append has one. */
   readonly snapshot?: Json;
 }
 
@@ -83,6 +83,8 @@ export interface EventLog {
   /** Events of all streams after a position, in order. */
   readAll(after: number, limit: number): Promise<Recorded[]>;
   loadSnapshot(stream: string): Promise<Snapshot | undefined>;
+  /** Version of the stream's last event, 0 without events. */
+  streamVersion(stream: string): Promise<number>;
   /** `listener` runs after the commit's own promise has settled; what it throws goes to `onFault`. */
   onCommitted(listener: (notice: Notice) => void): () => void;
   onPoisoned(listener: (cause: string) => void): () => void;

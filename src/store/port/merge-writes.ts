@@ -1,4 +1,7 @@
-import type { Cell, Row, RowWrite } from './rows.ts';
+import { changeRow, matches, type Cells } from './fold-rows.ts';
+import type { Row, RowWrite } from './rows.ts';
+
+type UpdateWrite = Extract<RowWrite, { op: 'set' }>;
 
 /**
  * The same rows with fewer writes: what several facts in a row say of one row is written once. Only neighbours within a
@@ -6,67 +9,42 @@ import type { Cell, Row, RowWrite } from './rows.ts';
  */
 export function mergeWrites(writes: readonly RowWrite[]): RowWrite[] {
   const merged: RowWrite[] = [];
-  const latest = new Map<string, number>();
+  const latest = new Map<string, RowWrite>();
   for (const write of writes) {
-    const at = latest.get(write.table);
-    const joined = at === undefined ? undefined : join(merged[at]!, write);
-    if (joined !== undefined) merged[at!] = joined;
-    else latest.set(write.table, merged.push(write) - 1);
+    const before = latest.get(write.table);
+    if (before !== undefined && write.op === 'set' && absorbs(before, write)) continue;
+    const own = copyOf(write);
+    latest.set(write.table, own);
+    merged.push(own);
   }
   return merged;
 }
 
-/** Undefined when the second says something of another row, or something that depends on the first being there. */
-function join(first: RowWrite, second: RowWrite): RowWrite | undefined {
-  if (second.op !== 'set' || second.copy !== undefined || first.op === 'drop') return undefined;
-  const isSame =
-    first.op === 'put'
-      ? holds(first.row, second.key)
-      : holds(first.key, second.key) && holds(second.key, first.key);
-  if (!isSame) return undefined;
-  const joined = copyWrite(first);
-  return joinInto(joined, second) ? joined : undefined;
-}
-
-type Cells = Record<string, Cell>;
-/** A write that can still be told more of its row: whoever made the copy is the only one who has it. */
-export type OpenWrite =
-  | (Extract<RowWrite, { op: 'put' }> & { readonly row: Cells })
-  | (Extract<RowWrite, { op: 'set' }> & { readonly set: Cells });
-
-export const copyWrite = (write: Exclude<RowWrite, { op: 'drop' }>): OpenWrite =>
-  write.op === 'put' ? { ...write, row: copyCells(write.row) } : { ...write, set: copyCells(write.set) };
+const copyOf = (write: RowWrite): RowWrite =>
+  write.op === 'put'
+    ? { ...write, row: copyCells(write.row) }
+    : write.op === 'set'
+      ? { ...write, set: copyCells(write.set) }
+      : write;
 
 /** Name by name: V8 takes microseconds for each name that is new to an object which began as a spread. */
-function copyCells(cells: Cells): Cells {
+function copyCells(cells: Row): Cells {
   const copy: Cells = {};
   for (const name in cells) copy[name] = cells[name]!;
   return copy;
 }
 
-/**
- * Lets the first of two writes of one row say both. False, and nothing has changed, when it does not tell what the
- * second copies, or copies itself: what was copied before from columns that are set now was copied first.
- */
-export function joinInto(first: OpenWrite, second: RowWrite & { op: 'set' }): boolean {
-  if (first.op === 'set' && first.copy !== undefined) return false;
-  const known = first.op === 'put' ? first.row : first.set;
-  const { set, copy } = second;
-  if (copy === undefined) {
-    for (const name in set) known[name] = set[name]!;
+/** Lets the first write say both. False, and nothing has changed, for another row and for what only the row knows. */
+function absorbs(first: RowWrite, second: UpdateWrite): boolean {
+  if (first.op === 'drop') return false;
+  if (first.op === 'put') {
+    if (!matches(first.row, second.key)) return false;
+    changeRow(first.row as Cells, second);
     return true;
   }
-  const copied: Cells = {};
-  for (const name in copy) {
-    const from = known[copy[name]!];
-    if (from === undefined) return false;
-    copied[name] = from;
-  }
-  Object.assign(known, set, copied);
-  return true;
-}
-
-function holds(row: Row, key: Row): boolean {
-  for (const name in key) if (row[name] !== key[name]) return false;
+  if (first.copy !== undefined || second.copy !== undefined) return false;
+  if (!matches(first.key, second.key) || !matches(second.key, first.key)) return false;
+  const set = first.set as Cells;
+  for (const name in second.set) set[name] = second.set[name]!;
   return true;
 }

@@ -16,7 +16,6 @@ export interface Finding {
 }
 
 export interface StoredSnapshot {
-  readonly stream: string;
   readonly version: number;
   /** JSON text. */
   readonly state: string;
@@ -25,7 +24,7 @@ export interface StoredSnapshot {
 export interface History {
   readStream(stream: string, from: number, limit: number): Recorded[];
   readAll(after: number, limit: number): Recorded[];
-  snapshots(): StoredSnapshot[];
+  snapshot(stream: string): StoredSnapshot | undefined;
   readonly payloads: PayloadReader;
   readonly views: Views;
   readonly past: PastViews;
@@ -34,8 +33,8 @@ export interface History {
   /** The thread whose row it is, undefined when no client sees it. */
   threadOf(row: Row): ThreadRecord | undefined;
   /**
-   * P2 Rebuilds every row from the log and returns the first that differs from the live one. `onEvent` hears of each
-   * event in order; as soon as it returns false, the work ends and finds nothing.
+   * P2 Folds every row from the log, stream by stream, and returns the first that differs from the live one. `onEvent`
+   * hears of each event in order of stream and version; as soon as it returns false, the work ends and finds nothing.
    */
   firstDifference(onEvent?: (event: Recorded) => boolean): RowDifference | undefined;
   /** Number of events in the log, not of their positions: purges leave gaps. */
@@ -111,7 +110,7 @@ export interface Writer extends CheckpointKey {
 export interface RowDifference {
   readonly table: string;
   readonly key: string;
-  /** The last event that wrote the row; undefined when no event of the log did. */
+  /** The last event that wrote the row; undefined when no event of the log did, or the row is made from other rows. */
   readonly position: number | undefined;
   readonly live: Row | undefined;
   readonly rebuilt: Row | undefined;

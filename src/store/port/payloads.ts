@@ -1,5 +1,5 @@
 /**
- * Bytes that facts refer to but do not carry: checkpoints, frames, webhook bodies, secrets, leases. They are written
+ * Bytes that facts refer to but do not carry: checkpoints, frames, webhook bodies, secrets. They are written
  * in the transaction of the commit they belong to and kept as text that nobody re-encodes.
  */
 import type { JsonObject } from '../../kernel/json.ts';
@@ -68,8 +68,13 @@ export interface AcceptedRequest {
 }
 
 export type PayloadWrite =
-  | { kind: 'grant-lease'; runId: string; attempt: number; leaseId: string }
+  /** The attempt is over: no frame of it follows. */
   | { kind: 'end-lease'; runId: string }
+  /**
+   * The thread's place in the queue: the earliest start that its runs allow, 0 to come before all others, null while a
+   * run executes, undefined without open runs.
+   */
+  | { kind: 'queue'; threadId: string; next: number | null | undefined }
   /** `times`: when the frames were committed, if not in this commit, milliseconds since 1970. */
   | {
       kind: 'frames';

@@ -9,9 +9,8 @@ export interface Projection {
   readonly ddl: string;
   /** Columns of content by table, sealed when the log has a key. */
   readonly sealed?: Readonly<Record<string, readonly string[]>>;
-  /** SQL that does for all rows at once what the triggers of `ddl` do for each. */
-  readonly fill?: string;
+  /** SQL for all rows of each table that triggers of `ddl` fill, in the order in which the tables are to be filled. */
+  readonly fill?: Readonly<Record<string, string>>;
+  /** Rows of one stream only: a row belongs to the stream of the event that made it. */
   project(event: Recorded): readonly RowWrite[];
-  /** A `project` that remembers what many events have in common, for whoever has very many. Says the same. */
-  projectMany?(): Projection['project'];
 }

@@ -40,46 +40,54 @@ export function streamVersion(prepare: Prepare, stream: string): number {
     .get(stream) as number;
 }
 
-/** Writes the batch's events and snapshots behind the position `head`. Versions were checked by the caller. */
-export function appendEvents(prepare: Prepare, batch: Batch, at: number, head: number): Recorded[] {
-  const { commandId, by } = batch;
-  const recorded: Recorded[] = [];
+/** The batch's events as they will be read, behind the position `head`. */
+export function recordEvents({ commandId, by, appends }: Batch, at: number, head: number): Recorded[] {
   let position = head;
-  for (const { stream, expected, events, times, snapshot } of batch.appends) {
-    for (const [index, event] of events.entries()) {
+  return appends.flatMap(({ stream, expected, events, times }) =>
+    events.map(({ type, data }, index) => {
       position += 1;
-      const version = expected + index + 1;
-      const { type } = event;
-      const data = by === undefined ? event.data : { ...event.data, by };
-      const meta = { position, stream, version, at: times?.[index] ?? at, commandId };
-      const fact = { type, data, meta } as Recorded;
-      insertEvent(prepare, fact);
-      recorded.push(fact);
-    }
+      const meta = { position, stream, version: expected + index + 1, at: times?.[index] ?? at, commandId };
+      return { type, data: by === undefined ? data : { ...data, by }, meta } as Recorded;
+    }),
+  );
+}
+
+/**
+ * L2 Writes events, of which each follows the latest one of its stream: the statement itself looks. Returns the first
+ * that does not; those before it are written.
+ */
+export function insertEvents(prepare: Prepare, events: readonly Recorded[]): Recorded | undefined {
+  // A version that does not follow is NULL and so ignored, as one that is taken. `max(version)` takes ten times as long.
+  const insert = prepare(
+    `INSERT OR IGNORE INTO events VALUES (?, ?,
+       iif(iif(? = 1, NOT EXISTS (SELECT 1 FROM events WHERE stream = ?),
+         EXISTS (SELECT 1 FROM events WHERE stream = ? AND version = ?)), ?, NULL), ?, ?, ?, ?, ?, ?)`,
+  );
+  return events.find(({ type, data, meta: { position, stream, version, at, commandId } }) => {
+    const schema = schemaVersionOf(type, upcasters);
+    const { data: stored, crc } = prepare.coder.columns(JSON.stringify(data));
+    const guarded = [position, stream, version, stream, stream, version - 1, version];
+    return insert.run([...guarded, type, schema, stored, crc, at, commandId]).changes === 0;
+  });
+}
+
+/** Writes the snapshots of the batch's streams and, for a batch that may be repeated, its receipt. */
+export function writeReceipt(prepare: Prepare, batch: Batch, events: readonly Recorded[], at: number): void {
+  for (const {
+    stream,
+    expected,
+    events: { length },
+    snapshot,
+  } of batch.appends)
     if (snapshot !== undefined)
       prepare('INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)').run(
         stream,
-        expected + events.length,
+        expected + length,
         prepare.coder.seal(JSON.stringify(snapshot)),
       );
-  }
-  if (recorded.length > 0 && batch.repeatable) {
-    prepare('INSERT INTO commands VALUES (?, ?, ?, ?)').run(
-      batch.commandId,
-      recorded[0]!.meta.position,
-      position,
-      at,
-    );
-  }
-  return recorded;
-}
-
-function insertEvent(prepare: Prepare, { type, data, meta }: Recorded): void {
-  const { position, stream, version, at, commandId } = meta;
-  const schema = schemaVersionOf(type, upcasters);
-  const { data: stored, crc } = prepare.coder.columns(JSON.stringify(data));
-  const values = [position, stream, version, type, schema, stored, crc, at, commandId];
-  prepare('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(values);
+  if (events.length === 0 || !batch.repeatable) return;
+  const [first, last] = [events[0]!.meta.position, events.at(-1)!.meta.position];
+  prepare('INSERT INTO commands VALUES (?, ?, ?, ?)').run(batch.commandId, first, last, at);
 }
 
 /** L4: what a repeated command id is answered with. */
@@ -124,15 +132,19 @@ export function readAll(prepare: Prepare, after: number, limit: number): Recorde
   return readRows(prepare, 'position > ? ORDER BY position LIMIT ?', after, limit).map(toRecorded(prepare));
 }
 
-/** Hands over all events in order. Only one at a time is parsed, so that what is dropped at once is never moved in memory. */
-export function eachEvent(prepare: Prepare, take: (event: Recorded) => void): void {
-  const where = 'position > ? ORDER BY position LIMIT ?';
+/**
+ * Passes all events to `take` in order of stream and version, until it returns false; returns whether it never did. Only
+ * one event at a time is parsed, so that what is dropped at once is never moved in memory.
+ */
+export function eachEvent(prepare: Prepare, take: (event: Recorded) => boolean): boolean {
+  const where = '(stream, version) > (?, ?) ORDER BY stream, version LIMIT ?';
   const read = toRecorded(prepare);
-  for (let done = 0; ;) {
-    const rows = readRows(prepare, where, done, PAGE);
-    for (const row of rows) take(read(row));
-    if (rows.length < PAGE) return;
-    done = rows.at(-1)![0];
+  for (let after: [string, number] = ['', 0]; ;) {
+    const rows = readRows(prepare, where, ...after, PAGE);
+    for (const row of rows) if (!take(read(row))) return false;
+    if (rows.length < PAGE) return true;
+    const [, stream, version] = rows.at(-1)!;
+    after = [stream, version];
   }
 }
 

@@ -58,23 +58,17 @@ export function viewHistory(
   return {
     readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
     readAll: (after, limit) => readAll(prepare, after, limit),
-    snapshots: () =>
-      (prepare('SELECT stream, version, state FROM snapshots ORDER BY stream').all() as StoredSnapshot[]).map(
-        (row) => ({ ...row, state: coder.open(row.state) }),
-      ),
+    snapshot(stream) {
+      const row = prepare('SELECT version, state FROM snapshots WHERE stream = ?').get(stream) as
+        StoredSnapshot | undefined;
+      return row && { ...row, state: coder.open(row.state) };
+    },
     payloads,
     views: createViews(ask, payloads.containing),
     past: createPastViews(prepare, rows),
     project: projection.project,
     threadOf: toThread,
-    firstDifference(onEvent = () => true) {
-      const memory = openConnection(':memory:');
-      try {
-        return findDifference(prepare, memory, projection, onEvent);
-      } finally {
-        memory.close();
-      }
-    },
+    firstDifference: (onEvent = () => true) => findDifference(prepare, projection, onEvent),
     eventCount: () => prepare('SELECT count(*) FROM events').pluck().get() as number,
     damage() {
       const found = db.pragma('integrity_check(1)', { simple: true }) as string;

@@ -6,8 +6,9 @@ import type { EventLog, Notice } from '../port/log.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createViews } from '../sql/views/views.ts';
 import { createAsk } from './ask.ts';
+import { createBatchWriter } from './batch-writer.ts';
 import { openConnection, type Connection } from './connection.ts';
-import { headPosition, loadSnapshot, readAll, readStream } from './event-store.ts';
+import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from './event-store.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
@@ -102,8 +103,7 @@ function open(options: SqliteLogOptions): EventLog {
     const writer = createWriter({
       db,
       prepare,
-      payloads: createPayloadWriter(prepare, tail),
-      projection,
+      batches: createBatchWriter(prepare, createPayloadWriter(prepare, tail), projection),
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       committed(batches, head) {
@@ -124,6 +124,7 @@ function open(options: SqliteLogOptions): EventLog {
       readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
       readAll: async (after, limit) => readAll(prepare, after, limit),
       loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
+      streamVersion: async (stream) => streamVersion(prepare, stream),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
       payloads,

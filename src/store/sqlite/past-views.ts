@@ -22,7 +22,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
              AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.thread_id = threads.thread_id
                AND json_type(runs.metadata, '$.cron_id') IS NOT 'text')
              AND NOT EXISTS (SELECT 1 FROM crons WHERE crons.thread_id = threads.thread_id)) AS is_side
-         FROM threads WHERE temporary <> 2 ORDER BY updated_at DESC, seq DESC`,
+         FROM threads WHERE temporary <> 2 ORDER BY updated_at DESC, thread_id DESC`,
       ),
     threadIds: async (prefix, limit) =>
       prepare(

@@ -1,85 +1,88 @@
 /** P2: compares the live rows with those that the log leads to. */
-import { isSealed, type Coder } from '../sql/coder.ts';
 import type { Recorded } from '../port/events.ts';
 import { RowsOutdated, type RowDifference } from '../port/past.ts';
-import type { Cell, Row, RowWrite } from '../port/rows.ts';
+import type { Cell, Row } from '../port/rows.ts';
 import type { Projection } from '../sql/projection.ts';
-import type { Connection } from './connection.ts';
-import { createRows, projectEach } from './rebuild.ts';
-import { createStatements, type Prepare } from './statements.ts';
+import { isSealed, type Coder } from '../sql/coder.ts';
+import type { FoldedRow, RowFold } from '../port/fold-rows.ts';
+import { foldStreams } from './rebuild.ts';
+import type { Prepare } from './statements.ts';
 
 /**
- * Rebuilds all rows of `live` in the empty database `memory`, and returns the first difference. `onEvent` hears of each
- * event in order; as soon as it returns false, no more is projected or compared. Throws `RowsOutdated`.
+ * Folds the rows of each stream and returns the first that differs from the live one. `onEvent` hears of each event, also
+ * behind a difference; as soon as it returns false, no more is folded or compared. Throws `RowsOutdated`.
  */
 export function findDifference(
   live: Prepare,
-  memory: Connection,
   projection: Projection,
   onEvent: (event: Recorded) => boolean,
 ): RowDifference | undefined {
   const version = live("SELECT value FROM meta WHERE key = 'projection'").pluck().get() as string | undefined;
   if (version !== projection.version) throw new RowsOutdated(version, projection.version);
-  let goesOn = true;
-  const heard = (project: Projection['project']): Projection['project'] => {
-    return (event) => (goesOn && (goesOn = onEvent(event)) ? project(event) : NOTHING);
+  const counts = new Map<string, number>();
+  let difference: RowDifference | undefined;
+  const compareAll = (fold: RowFold): void => {
+    for (const row of fold.rows()) {
+      if (row.cells !== undefined) counts.set(row.table, (counts.get(row.table) ?? 0) + 1);
+      difference ??= compare(live, row);
+    }
   };
-  const { projectMany } = projection;
-  const checked: Projection = {
-    ...projection,
-    project: heard(projection.project),
-    ...(projectMany && { projectMany: () => heard(projectMany()) }),
-  };
-  // Nothing of it is ever undone or kept.
-  for (const setting of ['journal_mode', 'secure_delete', 'cell_size_check'])
-    memory.pragma(`${setting} = OFF`);
-  memory.exec('BEGIN');
-  createRows(memory, live, checked, { isQueried: false });
-  if (!goesOn) return undefined;
-  const rebuilt = createStatements(memory);
+  const isDone = foldStreams(live, projection, compareAll, onEvent);
+  if (difference !== undefined || !isDone) return difference;
+  const fill = projection.fill ?? {};
   for (const table of projection.tables) {
-    const difference = compare(table, live, rebuilt);
-    if (difference !== undefined)
-      return { ...difference, position: lastWriteOf(live, projection, table, difference.key) };
+    const isMade = table in fill;
+    const found = isMade ? findUnfilled(live, table, fill[table]!) : undefined;
+    if (found !== undefined) return found;
+    const count = live(`SELECT count(*) FROM ${table}`).pluck().get();
+    if (!isMade && count !== (counts.get(table) ?? 0)) return findStranger(live, projection, table);
   }
   return undefined;
 }
 
-const NOTHING: readonly RowWrite[] = [];
+function compare(live: Prepare, { table, name, key, cells, position }: FoldedRow): RowDifference | undefined {
+  const row = readRow(live, `SELECT * FROM ${table} WHERE ${name} = ?`, key);
+  if (row === undefined && cells === undefined) return undefined;
+  if (row !== undefined && cells !== undefined && isEqual(row, cells)) return undefined;
+  return { table, key: String(key), position, live: row, rebuilt: cells };
+}
 
-/** Both sides in primary-key order: the first column of every derived table is its key, or begins it. */
-function compare(
-  table: string,
-  live: Prepare,
-  rebuilt: Prepare,
-): Omit<RowDifference, 'position'> | undefined {
-  const ordered = (side: Prepare) => side(`SELECT * FROM ${table} ORDER BY 1`).raw();
-  const columns = ordered(live)
-    .columns()
-    .map(({ name }) => name);
-  const toRow = (cells: readonly Cell[]): Row =>
-    Object.fromEntries(columns.map((name, at) => [name, cells[at]!]));
-  const others = ordered(rebuilt).iterate() as IterableIterator<readonly Cell[]>;
-  try {
-    for (const stored of ordered(live).iterate() as IterableIterator<readonly Cell[]>) {
-      const row = live.coder.isPlain ? stored : stored.map((cell) => openCell(live.coder, cell));
-      const { value: other, done } = others.next();
-      if (done !== true && isEqual(row, other)) continue;
-      const [key, otherKey] = [String(row[0]), done === true ? undefined : String(other[0])];
-      if (key === otherKey) return { table, key, live: toRow(row), rebuilt: toRow(other) };
-      if (otherKey === undefined || key < otherKey)
-        return { table, key, live: toRow(row), rebuilt: undefined };
-      return { table, key: otherKey, live: undefined, rebuilt: toRow(other) };
-    }
-    const { value: missing, done } = others.next();
-    if (done === true) return undefined;
-    return { table, key: String(missing[0]), live: undefined, rebuilt: toRow(missing) };
-  } finally {
-    others.return?.();
+function isEqual(row: Row, cells: Row): boolean {
+  for (const name in row) if (row[name] !== cells[name]) return false;
+  return true;
+}
+
+/** A row that no stream has written. */
+function findStranger(live: Prepare, projection: Projection, table: string): RowDifference | undefined {
+  const keys = new Set<Cell>();
+  foldStreams(live, projection, (fold) => {
+    for (const row of fold.rows()) if (row.table === table && row.cells !== undefined) keys.add(row.key);
+  });
+  for (const row of live(`SELECT * FROM ${table}`).iterate() as IterableIterator<Row>) {
+    const key = Object.values(row)[0]!;
+    if (!keys.has(key))
+      return { table, key: String(key), position: undefined, live: row, rebuilt: undefined };
   }
+  return undefined;
+}
+
+/** A row of a table that is filled from others and does not have what these lead to. `rows`: SQL for all its rows. */
+function findUnfilled(live: Prepare, table: string, rows: string): RowDifference | undefined {
+  const [stored, made] = [`SELECT * FROM ${table}`, `SELECT * FROM (${rows})`];
+  const extra = readRow(live, `${stored} EXCEPT ${made} LIMIT 1`);
+  const missing = readRow(live, `${made} EXCEPT ${stored} LIMIT 1`);
+  if (extra === undefined && missing === undefined) return undefined;
+  const key = String(Object.values(extra ?? missing!)[0]);
+  return { table, key, position: undefined, live: extra, rebuilt: missing };
 }
 
 /** A cell that does not open differs from every other. */
+function readRow(live: Prepare, sql: string, ...values: Cell[]): Row | undefined {
+  const row = live(sql).get(...values) as Row | undefined;
+  if (row === undefined || live.coder.isPlain) return row;
+  return Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, openCell(live.coder, cell)]));
+}
+
 function openCell(coder: Coder, cell: Cell): Cell {
   if (!isSealed(cell)) return cell;
   try {
@@ -87,19 +90,4 @@ function openCell(coder: Coder, cell: Cell): Cell {
   } catch (error) {
     return (error as Error).message;
   }
-}
-
-function isEqual(cells: readonly Cell[], others: readonly Cell[]): boolean {
-  for (let at = 0; at < cells.length; at++) if (cells[at] !== others[at]) return false;
-  return cells.length === others.length;
-}
-
-/** Position of the last event that wrote the row with this key. */
-function lastWriteOf(live: Prepare, projection: Projection, table: string, key: string): number | undefined {
-  let position: number | undefined;
-  projectEach(live, projection, (event, write) => {
-    const row = write.op === 'put' ? write.row : write.key;
-    if (write.table === table && String(Object.values(row)[0]) === key) position = event.meta.position;
-  });
-  return position;
 }

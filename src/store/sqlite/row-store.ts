@@ -6,15 +6,13 @@ import type { Projection } from '../sql/projection.ts';
 import { cellsOf, createShapes, type WriteShape } from '../sql/write-shapes.ts';
 import type { Prepare } from './statements.ts';
 
-/** Makes writes happen, with `sealed` columns sealed. `first` hears of each shape before the first write that has it. */
+/** Makes writes happen, with `sealed` columns sealed; returns how many rows each one changed. */
 export function createRowWriter(
   prepare: Prepare,
   sealed: Projection['sealed'] = {},
-  first: (shape: WriteShape) => void = () => undefined,
-): (write: RowWrite) => void {
+): (write: RowWrite) => number {
   const { coder } = prepare;
   const statementOf = createShapes((shape) => {
-    first(shape);
     const columns = (coder.isPlain ? undefined : sealed[shape.table]) ?? [];
     const places = shape.written.flatMap((name, at) => (columns.includes(name) ? [at] : []));
     return { statement: prepare(toSql(shape)), places };
@@ -26,7 +24,7 @@ export function createRowWriter(
       const cell = cells[at];
       if (typeof cell === 'string') cells[at] = coder.seal(cell);
     }
-    statement.run(cells);
+    return statement.run(cells).changes;
   };
 }
 

@@ -5,11 +5,12 @@ import { CHECKPOINTS } from './payloads/checkpoint-tables.ts';
 import { FRAME_STATES, FRAMES } from './payloads/frame-tables.ts';
 import { RECORDINGS } from './payloads/recordings.ts';
 import { RESUME_CALLS } from './payloads/resume-calls.ts';
+import { QUEUE, toSqlite } from '../sql/rows/tables.ts';
 import { CRON_SECRETS } from './payloads/secrets.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-const SCHEMA_VERSION = 17;
+export const SCHEMA_VERSION = 18;
 
 const EVENTS = `
 CREATE TABLE events (
@@ -38,11 +39,6 @@ CREATE TABLE snapshots (
   stream TEXT PRIMARY KEY,
   version INTEGER NOT NULL,
   state ANY NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE leases (
-  run_id TEXT PRIMARY KEY,
-  attempt INTEGER NOT NULL,
-  lease_id TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT, WITHOUT ROWID;
 `;
@@ -81,6 +77,7 @@ export function prepareSchema(db: Connection): void {
   if (found === 0) {
     db.transaction(() => {
       db.exec(TABLES);
+      db.exec(toSqlite(['queue', QUEUE]));
       db.exec(BODIES);
       db.exec(ITEMS);
       db.exec(COMMANDS_BY_AGE);

@@ -1,7 +1,7 @@
 /**
- * The one writer. Batches asked for during one turn of the event loop share a transaction, so one fsync serves many. A
- * batch is refused before anything of it is written, so a refusal sinks itself alone; one that breaks later makes all of
- * them begin anew, each with a savepoint.
+ * The one writer. Batches asked for during one turn of the event loop share a transaction, so one fsync serves many.
+ * Nothing is read to decide: the statements that write say what the batch depends on. A batch that is refused or breaks
+ * when a part of it is written makes all of them begin anew, each with a savepoint.
  *
  * Another program may hold the lock of the file (a shell with an open transaction): then nothing was begun, and commits
  * wait for it while the thread goes on with other things.
@@ -13,14 +13,10 @@
 import { Database } from './library.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Batch, CommitResult, Notice } from '../port/log.ts';
-import { mergeWrites } from '../port/merge-writes.ts';
 import { noticeOf } from '../port/notice.ts';
-import type { Projection } from '../sql/projection.ts';
 import type { Connection } from './connection.ts';
-import { appendEvents, findReceipt, headPosition, streamVersion } from './event-store.ts';
-import type { PayloadWriter } from './payloads/payload-store.ts';
+import { isFaultOfBatch, Refused, type BatchWriter } from './batch-writer.ts';
 import { isTriedOnFullDisk, type Room } from './files/room.ts';
-import { createRowWriter } from './row-store.ts';
 import type { Prepare } from './statements.ts';
 
 /** A transaction takes at most this many batches; the rest forms the next one. */
@@ -53,8 +49,7 @@ export interface Writer {
 export interface WriterOptions {
   readonly db: Connection;
   readonly prepare: Prepare;
-  readonly payloads: PayloadWriter;
-  readonly projection: Projection;
+  readonly batches: BatchWriter;
   readonly now: () => number;
   readonly room: Room;
   /** Hears of the batches of each transaction that wrote something, and the position given last, if it is known. */
@@ -68,8 +63,7 @@ export interface WriterOptions {
 export function createWriter({
   db,
   prepare,
-  payloads,
-  projection,
+  batches,
   now,
   room,
   committed,
@@ -77,15 +71,13 @@ export function createWriter({
   poisoned,
   onFault,
 }: WriterOptions): Writer {
-  const writeRow = createRowWriter(prepare, projection.sealed);
+  const { apply, undone } = batches;
   // Real time, whatever the server's clock says: other programs live in it.
   const { after, monotonic } = systemClock();
   let queue: Waiting[] = [];
   let scheduled = false;
   let stopped: string | undefined;
   let drained: (() => void)[] = [];
-  /** The position given last; unknown at first, and when what was written is undone. */
-  let head: number | undefined;
   let occupiedSince: number | undefined;
   let isTold = false;
 
@@ -125,7 +117,7 @@ export function createWriter({
     );
     committed(
       written.map(({ batch }) => batch),
-      head,
+      batches.head,
     );
     const notice = noticeOf(written);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
@@ -213,40 +205,11 @@ export function createWriter({
         if (!isFaultOfBatch(error) || !db.inTransaction) throw error;
         run('ROLLBACK TO batch');
         undone();
-        return { waiting, error };
+        return error instanceof Refused ? { waiting, result: error.result } : { waiting, error };
       } finally {
         if (db.inTransaction) run('RELEASE batch');
       }
     });
-  }
-
-  function undone(): void {
-    head = undefined;
-    payloads.undone();
-  }
-
-  /** Whatever refuses the batch comes before whatever is written of it. */
-  function apply(batch: Batch, at: number): CommitResult {
-    // A batch without events leaves no receipt; its payloads are keyed, so a repetition cannot add to them.
-    const earlier =
-      batch.repeatable && batch.appends.length > 0 ? findReceipt(prepare, batch.commandId) : undefined;
-    if (earlier !== undefined) return { kind: 'duplicate', receipt: earlier };
-    if (batch.lease !== undefined) {
-      const held = prepare(
-        'SELECT 1 FROM leases WHERE run_id = @runId AND attempt = @attempt AND lease_id = @leaseId',
-      ).get(batch.lease);
-      if (held === undefined) return { kind: 'fenced-out' };
-    }
-    for (const { stream, expected } of batch.appends) {
-      const actual = streamVersion(prepare, stream);
-      if (actual !== expected) return { kind: 'version-conflict', stream, actual };
-    }
-    const events = appendEvents(prepare, batch, at, (head ??= headPosition(prepare)));
-    head += events.length;
-    const writes = events.flatMap((event) => projection.project(event));
-    for (const write of mergeWrites(writes)) writeRow(write);
-    payloads.write(batch.payloads ?? [], at);
-    return { kind: 'committed', receipt: { events, at } };
   }
 
   function poison(error: unknown, group: readonly Waiting[]): void {
@@ -281,10 +244,4 @@ export function createWriter({
       for (const { resolve } of queue.splice(0)) resolve({ kind: 'unknown-outcome', cause: stopped });
     },
   };
-}
-
-/** A constraint that one batch broke, or data that SQLite cannot take, says nothing about the disk or the others. */
-function isFaultOfBatch(error: unknown): boolean {
-  if (error instanceof Database.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT');
-  return error instanceof TypeError || error instanceof RangeError;
 }

@@ -204,12 +204,13 @@ test('L4 a repeated command id gets the first receipt though the command cannot 
   }));
 
 test('X2 a write with a lease that ended unnoticed by the actor is refused as stale', () =>
-  withThreads(async ({ done, refused, log }) => {
+  withThreads(async ({ done, refused, log, behind }) => {
     await done(toRunning('a'));
     const lease = { runId: 'a', attempt: 1, leaseId: 'lease' };
     await done(ask.save('a', 'c1'), { lease });
-    await log.commit(batch([], { payloads: [{ kind: 'end-lease', runId: 'a' }] }));
+    behind((db) => db.exec('UPDATE runs SET lease_id = NULL'));
     assert.equal(await refused(ask.save('a', 'c2'), { lease }), 'lease-stale');
+    assert.equal(await refused(ask.complete('a'), { lease }), 'lease-stale');
     assert.equal((await foldOf(log)).version, 4);
   }));
 

@@ -2,6 +2,7 @@ import * as assert from 'node:assert/strict';
 import { createItems, type ItemWrite } from '../../../src/actors/items.ts';
 import { itemIdOf, itemStream } from '../../../src/item/events.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
+import { grant } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
 import { valueOf } from '../../../src/store/port/views/items.ts';
@@ -27,15 +28,9 @@ test('X2 given a lease that is stale, when a write carries it, then it is refuse
   withLog(async (given) => {
     const items = open(given);
     const lease = { runId: 'r', attempt: 1, leaseId: 'one' };
-    const grant = (attempt: number, leaseId: string) =>
-      given.log.commit({
-        commandId: `grant ${attempt}`,
-        appends: [],
-        payloads: [{ kind: 'grant-lease', runId: 'r', attempt, leaseId }],
-      });
-    await grant(1, 'one');
+    await grant(given.log, lease);
     assert.deepEqual(await items.write([put('k', 1)], { lease }), { ok: true, changed: 1 });
-    await grant(2, 'two');
+    await grant(given.log, { runId: 'r', attempt: 2, leaseId: 'two' });
     for (const write of [put('k', 2), put('other', 2), drop('k')])
       assert.deepEqual(await items.write([write], { lease }), { ok: false, refusal: 'lease-stale' });
     assert.deepEqual(valueOf((await read(given, 'k'))!), { n: 1 });

@@ -21,9 +21,10 @@ function watched(log: EventLog): { log: EventLog; calls: string[] } {
         calls.push(`snapshot of ${stream.slice(-2)}`);
         return log.loadSnapshot(stream);
       },
-      readStream: (...args) => {
-        calls.push('readStream');
-        return log.readStream(...args);
+      readStream: async (...args) => {
+        const events = await log.readStream(...args);
+        if (events.length > 0) calls.push(`${events.length} events`);
+        return events;
       },
       readAll: (...args) => {
         calls.push('readAll');
@@ -55,15 +56,22 @@ test("R2 after a restart an actor's snapshot equals the fold of its events", () 
     }
   }));
 
-test('given a long history, when an actor is loaded, then only its snapshot is read', () =>
+test('given a long history, when an actor is loaded, then its snapshot and the few events behind it are read', () =>
   withThreads(async ({ done, another, log }) => {
     await done(ask.createThread());
     for (let i = 0; i < 100; i++) await done(ask.updateThread({ i }));
     const seen = watched(log);
+    const own = `snapshot of ${THREAD.slice(-2)}`;
     const result = await another(() => seen.log).dispatch(THREAD, [ask.createRun('a', 'reject')]);
     assert.ok(result.ok);
     assert.equal(result.events[0]?.meta.version, 102);
-    assert.deepEqual(seen.calls, [`snapshot of ${THREAD.slice(-2)}`]);
+    assert.deepEqual(seen.calls, [own]);
+    // A busy thread has a snapshot of every 50th event.
+    for (let i = 0; i < 70; i++) await another().dispatch(THREAD, [ask.updateThread({ i })]);
+    seen.calls.length = 0;
+    const last = await another(() => seen.log).dispatch(THREAD, [ask.updateThread({ last: true })]);
+    assert.equal(last.ok && last.events[0]?.meta.version, 173);
+    assert.deepEqual(seen.calls, [own, '22 events']);
   }));
 
 test('given more threads than fit, when they are used, then the idle ones unused the longest are let go', () =>

@@ -104,8 +104,8 @@ test('L1 X1 P2 nothing of an import is seen or startable before its last commit,
         const result = await log.commit(batch);
         sizes.push(JSON.stringify(batch).length);
         seen.push((await log.views.threads.get(THREAD)) !== undefined);
-        assert.deepEqual(await log.views.runs.claimable(Number.MAX_SAFE_INTEGER, 10), []);
-        assert.deepEqual(await log.views.runs.running(), []);
+        assert.deepEqual(await log.views.runs.dueThreads(Number.MAX_SAFE_INTEGER, 10), []);
+        assert.deepEqual(await log.views.runs.busyThreads(), []);
         await verified(scene);
         return result;
       },

@@ -6,6 +6,7 @@ import { createStore } from '../../../src/actors/store.ts';
 import { openRunStore } from '../../../src/effects/run-store.ts';
 import { createGraphStore, type GraphStore, type Operation } from '../../../src/graphs/store.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
+import { grant } from '../../support/batches.ts';
 import { createRandom, type Random } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog, type TestLog } from '../../support/with-log.ts';
@@ -18,7 +19,7 @@ async function openStore({ log, clock }: TestLog): Promise<GraphStore> {
   const items = createItems({ log, clock, ids: randomIds(clock) });
   const ttl = { refreshOnRead: true, defaultTtl: null };
   const store = createStore({ log, items, clock, ttl, onFault: assert.ifError });
-  await log.commit({ commandId: 'grant', appends: [], payloads: [{ kind: 'grant-lease', ...LEASE }] });
+  await grant(log, LEASE);
   const port = openRunStore({ store, lease: LEASE, fenced: () => new Error('fenced') });
   const base = Object.create(BaseStore.prototype) as BaseStore;
   return createGraphStore(port, base);

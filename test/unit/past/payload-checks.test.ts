@@ -32,7 +32,7 @@ const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: bool
     false,
   ],
   ['UPDATE blob_rows SET rest = 99 WHERE id = 1', /an input in row 1 has a delta base that is gone/, false],
-  ["INSERT INTO leases VALUES ('a', 1, 'b')", /a lease is left/, false],
+  ["INSERT INTO queue VALUES ('a', 1)", /thread a: its row in the queue/, false],
   ["INSERT INTO secrets VALUES ('a', 'b', 'c', 0)", /a secret outlived/, false],
   ["INSERT INTO cron_secrets VALUES ('a', 'b', 0)", /cron a: a secret outlived/, false],
   ["UPDATE events SET data = '{' WHERE type = 'RunStarted'", /cannot be read/, true],

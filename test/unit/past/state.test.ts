@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { loadThread } from '../../../src/actors/thread-actor.ts';
 import { openPastStates, stateAt } from '../../../src/past/travel/state.ts';
 import { ask, THREAD } from '../../support/given.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
@@ -23,7 +24,7 @@ async function liveStateOf({ log }: TestThreads) {
         return { run_id: runId, status: of, attempt };
       }),
     ),
-    machine: (await log.loadSnapshot(`thread-${THREAD}`))?.state,
+    machine: (await loadThread(log, THREAD)).state,
   };
 }
 

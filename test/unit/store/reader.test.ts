@@ -159,8 +159,8 @@ const fill = (behind: TestLog['behind'], n: number) =>
   behind((db) =>
     db.exec(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${n})
-       INSERT INTO threads (thread_id, seq, created_at, updated_at, status, settled, metadata, pairs, interrupts, temporary)
-       SELECT 't' || i, i, 1, 1, 'idle', 'idle', '{"deep":{"i":' || i || '}}', '["[\\"deep\\"]"]', '{}', 0 FROM n`,
+       INSERT INTO threads (thread_id, created_at, updated_at, status, settled, metadata, pairs, interrupts, temporary)
+       SELECT 't' || i, 1, 1, 'idle', 'idle', '{"deep":{"i":' || i || '}}', '["[\\"deep\\"]"]', '{}', 0 FROM n`,
     ),
   );
 const DEEP = { metadata: { deep: { i: { $gte: 0 } } } };

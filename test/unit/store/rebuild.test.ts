@@ -1,4 +1,5 @@
 import * as assert from 'node:assert/strict';
+import type { DomainEvent, Recorded } from '../../../src/store/port/events.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { ask } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -52,17 +53,63 @@ test('P2 rows of another projection version are rebuilt at the start as they wer
     );
   }));
 
-test('P2 rebuilt rows keep runs of a thread apart that lie far apart in the log', () =>
-  withThreads(async (lent) => {
-    await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
-    // More than a rebuild folds at once: the end of the first run is written behind what follows it.
-    await lent.done(Array.from({ length: 2_000 }, () => ask.updateThread({})));
-    await lent.done([ask.createRun('b')]);
-    await lent.done([ask.complete('a'), ask.start('b')]);
-    const before = rowsOf(lent);
-    lent.behind((db) => db.exec("UPDATE meta SET value = 'earlier' WHERE key = 'projection'"));
-    await lent.restart();
-    assert.deepEqual(rowsOf(lent), before);
-  }));
+test('P2 each row belongs to one stream: its key names the thread, run, assistant, cron, item or delivery', () => {
+  const content = { graphId: 'g', name: 'n', description: null, config: {}, context: {}, metadata: {} };
+  const cron = { schedule: '* * * * *', payload: {}, metadata: {}, nextAt: 1, enabled: true };
+  const end = { attempt: 1, remaining: 0, head: null };
+  const run = { metadata: {}, threadMetadata: {}, kwargs: { config: {} }, notBefore: 0, strategy: 'enqueue' };
+  const members: Record<DomainEvent['type'], object> = {
+    ThreadCreated: { metadata: {}, temporary: false },
+    ThreadCopied: { metadata: {}, head: null, graph: null },
+    ThreadUpdated: { metadata: {} },
+    ThreadImported: { metadata: {} },
+    ThreadPruned: { kept: [], disarms: true, runs: ['own'] },
+    ThreadDeleted: {},
+    RunCreated: run,
+    RunStarted: { attempt: 1, leaseId: 'l' },
+    RunBegun: {},
+    RunRequeued: { deaths: 0, charges: 0 },
+    RunCancelRequested: { reason: 'r', action: 'interrupt' },
+    CheckpointSaved: { ns: '', checkpointId: 'c' },
+    StateUpdated: { head: 'c', next: [], interrupts: {} },
+    RunCompleted: { ...end, outcome: { kind: 'rolled-back', reason: 'r' } },
+    RunDeleted: { kept: [], head: null, left: null },
+    AssistantCreated: { ...content, system: false },
+    AssistantUpdated: { ...content, version: 2 },
+    AssistantVersionSet: { ...content, version: 1 },
+    AssistantDeleted: {},
+    CronCreated: cron,
+    CronUpdated: cron,
+    CronFired: { nextAt: 1 },
+    CronSlotPassed: { nextAt: 1, slot: 1, reason: 'r' },
+    CronDeleted: {},
+    ItemPut: { namespace: ['a'], key: 'k' },
+    ItemRefreshed: { namespace: ['a'], key: 'k' },
+    ItemDeleted: {},
+    WebhookOwed: { url: 'https://example.com' },
+    WebhookDelivered: { attempt: 1, status: 200 },
+    WebhookAttemptFailed: { attempt: 1, status: 500, error: 'e', nextAt: null },
+    WebhookRedeliveryRequested: {},
+    WebhookBodyErased: {},
+    WebhookOrphaned: {},
+    WebhookForgotten: {},
+  };
+  const ids = {
+    threadId: 'own',
+    runId: 'own',
+    assistantId: 'own',
+    cronId: 'own',
+    itemId: 'own',
+    deliveryId: 'own',
+  };
+  for (const [type, data] of Object.entries(members)) {
+    const meta = { stream: 's', version: 1, at: 1, position: 1, commandId: 'c' };
+    const event = { type, data: { ...ids, ...data }, meta } as unknown as Recorded;
+    for (const write of projection.project(event)) {
+      const [, key] = Object.entries(write.op === 'put' ? write.row : write.key)[0]!;
+      assert.match(String(key), /^own/, `${type}: ${JSON.stringify(write)}`);
+    }
+  }
+});
 
 test.run();

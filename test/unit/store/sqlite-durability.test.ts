@@ -10,6 +10,7 @@ import { DataDirectoryBusy } from '../../../src/store/sqlite/files/lock.ts';
 import { LOG_FILE, openSqliteLog } from '../../../src/store/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, committed } from '../../support/batches.ts';
+import { SCHEMA_VERSION } from '../../../src/store/sqlite/schema.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 import { withLog } from '../../support/with-log.ts';
@@ -177,7 +178,11 @@ test('given a log that was closed, when another process opens it, then it may', 
 for (const [what, pragma, found] of [
   ['an earlier version', 'user_version = 12', '0x72776e64 with schema version 12'],
   ['a later version', 'user_version = 99', '0x72776e64 with schema version 99'],
-  ['another application', `application_id = ${0x7468776c}`, '0x7468776c with schema version 17'],
+  [
+    'another application',
+    `application_id = ${0x7468776c}`,
+    `0x7468776c with schema version ${SCHEMA_VERSION}`,
+  ],
 ] as const)
   test(`a log file of ${what} is refused with one line that says what to do, and is left unlocked (L1)`, () =>
     withLog(
@@ -193,7 +198,7 @@ for (const [what, pragma, found] of [
         // then
         const line =
           `${join(dir, LOG_FILE)}: found a file of application id ${found}, expected an event log of application id ` +
-          '0x72776e64 with schema version 17; move the folder away, or use the version of the program that wrote it';
+          `0x72776e64 with schema version ${SCHEMA_VERSION}; move the folder away, or use the version of the program that wrote it`;
         assert.throws(open, { message: line });
         assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
         for (const mark of marks) behind((db) => db.pragma(mark));

@@ -223,15 +223,4 @@ test('given a delayed run, when it is accepted, then its time of creation is whe
     assert.equal((await views.runs.get('a'))?.createdAt, at(60));
   }));
 
-test('X1 the table refuses two running runs of one thread', () =>
-  withLog(async ({ log }) => {
-    const facts = [fact.created(), fact.runCreated('a'), fact.runCreated('b'), fact.started('a')];
-    await log.commit(batch([{ stream: STREAM, expected: 0, events: facts }]));
-    await assert.rejects(
-      log.commit(batch([{ stream: STREAM, expected: 4, events: [fact.started('b')] }])),
-      /UNIQUE/,
-    );
-    assert.equal((await log.readStream(STREAM, 1, 10)).length, 4);
-  }));
-
 test.run();

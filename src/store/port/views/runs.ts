@@ -75,8 +75,8 @@ export interface RunViews {
   ofAssistant(assistantId: string): Promise<AssistantRun[]>;
   /** Those of the ids that runs of this log have. */
   taken(runIds: readonly string[]): Promise<string[]>;
-  /** What the thread's runs that wait or execute were created with. */
-  openOrders(threadId: string): Promise<RunKwargs[]>;
+  /** What these runs were created with. */
+  openOrders(runIds: readonly string[]): Promise<RunKwargs[]>;
   /** The run of the thread that started last and was not refused: whose graph the thread's state is of. */
   lastStarted(threadId: string): Promise<{ graphId: string; assistantId: string } | undefined>;
   /** The run of the thread that ended last and was not refused, but `except`. */
@@ -94,15 +94,17 @@ export interface RunViews {
   /** False for a run whose end is told to no webhook. Most are: finding that out does not read all of the run. */
   owesWebhook(runId: string): Promise<boolean>;
 
+  /** Threads of which a run may start by `now`, longest due first. */
+  dueThreads(now: number, limit: number): Promise<string[]>;
+  /** Threads with a run that executes, or whose server died while it did. */
+  busyThreads(): Promise<string[]>;
   /**
-   * Runs that may start now. Those that have begun come first, also when the clock was set back since: what a run saved
-   * is what the others of its thread begin with. Then the oldest; those of one millisecond in the order in which they
-   * were accepted: an id is made before that. `ahead`: `now` by the clock that created runs later than `now` (`lead`).
+   * Which of these queued runs of a thread starts first. `ahead`: `now` by the clock that created runs later than `now`
+   * (`lead`).
    */
-  claimable(now: number, limit: number, ahead?: number): Promise<RunRef[]>;
-  /** When the next delayed run becomes due. */
+  firstDue(runIds: readonly string[], now: number, ahead: number): Promise<string | undefined>;
+  /** The next time after `now` at which a run becomes due. */
   nextDue(now: number): Promise<number | undefined>;
   /** Returns by how many milliseconds a clock was ahead of `now` when it created runs that have not begun. */
   lead(now: number): Promise<number>;
-  running(): Promise<RunRef[]>;
 }

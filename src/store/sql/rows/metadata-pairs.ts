@@ -56,22 +56,3 @@ export const metadataColumns = (metadata: JsonObject): MetadataColumns => ({
   metadata: JSON.stringify(metadata),
   pairs: JSON.stringify(pairsOf(metadata)),
 });
-
-/** How many metadata are remembered, and how long (characters) one may be. */
-const REMEMBERED = 1_000;
-const LONGEST_REMEMBERED = 2_000;
-
-/** The same for whoever makes the rows of very many facts: every run repeats what its thread says. */
-export function rememberMetadataColumns(): typeof metadataColumns {
-  const known = new Map<string, string>();
-  return (metadata) => {
-    const text = JSON.stringify(metadata);
-    let pairs = known.get(text);
-    if (pairs === undefined) {
-      pairs = JSON.stringify(pairsOf(metadata));
-      if (known.size === REMEMBERED) known.clear();
-      if (text.length <= LONGEST_REMEMBERED) known.set(text, pairs);
-    }
-    return { metadata: text, pairs };
-  };
-}

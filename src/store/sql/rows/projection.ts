@@ -9,7 +9,6 @@ import { projectAssistant } from './assistants.ts';
 import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
-import { metadataColumns, rememberMetadataColumns } from './metadata-pairs.ts';
 import { DDL, SEALED, TABLES, VERSION } from './tables.ts';
 import { INDEX_FILL } from './thread-index.ts';
 import { projectThread } from './threads.ts';
@@ -20,14 +19,10 @@ export const projection: Projection = {
   ddl: DDL,
   sealed: SEALED,
   fill: INDEX_FILL,
-  project: (event) => project(event, metadataColumns),
-  projectMany() {
-    const columns = rememberMetadataColumns();
-    return (event) => project(event, columns);
-  },
+  project,
 };
 
-function project(event: Recorded, columns: typeof metadataColumns): readonly RowWrite[] {
+function project(event: Recorded): readonly RowWrite[] {
   switch (event.type) {
     case 'AssistantCreated':
     case 'AssistantUpdated':
@@ -53,6 +48,6 @@ function project(event: Recorded, columns: typeof metadataColumns): readonly Row
     case 'CronDeleted':
       return projectCron(event);
     default:
-      return projectThread(event satisfies Recorded, columns);
+      return projectThread(event satisfies Recorded);
   }
 }

@@ -1,7 +1,7 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 import { INDEX_DDL, INDEX_TABLES, VISIBLE } from './thread-index.ts';
 
-export const VERSION = '27';
+export const VERSION = '28';
 
 /**
  * `content` is what clients and graphs say and may be sealed; ids, times, statuses, names, schedules and metadata are
@@ -11,8 +11,8 @@ type ColumnType = `${'text' | 'integer' | 'real' | 'content' | 'pairs'}${'' | '?
 
 export interface Table {
   readonly key: string;
-  /** A column that numbers the rows, unique too. Indexes of SQLite end with it. */
-  readonly rowid?: string;
+  /** Rows may be long: SQLite keeps them apart from their keys, or a search would read each row that it passes. */
+  readonly isLong?: true;
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly indexes: Readonly<
     Record<string, { readonly on: string; readonly where?: string; readonly unique?: boolean }>
@@ -23,11 +23,9 @@ export interface Table {
 export const SCHEMA: Readonly<Record<string, Table>> = {
   threads: {
     key: 'thread_id',
-    rowid: 'seq',
+    isLong: true,
     columns: {
       thread_id: 'text',
-      // Position of the fact that made it: short in indexes, and the order of threads of one millisecond.
-      seq: 'integer',
       created_at: 'integer',
       updated_at: 'integer',
       state_updated_at: 'integer?',
@@ -65,13 +63,10 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
   },
   runs: {
     key: 'run_id',
-    rowid: 'position',
+    isLong: true,
     columns: {
       run_id: 'text',
       thread_id: 'text',
-      // Of its RunCreated, which says what it was created with: short in indexes, each of which ends with it, and the order
-      // of runs of one millisecond.
-      position: 'integer',
       assistant_id: 'text',
       graph_id: 'text',
       // Identity of the caller who created it; NULL without authentication.
@@ -97,18 +92,13 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       head: 'text?',
       // Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
       turn: 'integer?',
+      // Version of its RunCreated, which says what it was created with; the order of the thread's runs of one millisecond.
+      created: 'integer',
     },
     indexes: {
-      runs_by_thread: { on: 'thread_id, created_at' },
+      runs_by_thread: { on: 'thread_id, created_at, created' },
       runs_by_assistant: { on: 'assistant_id' },
       runs_by_turn: { on: 'thread_id, turn', where: 'turn IS NOT NULL' },
-      // Whose turn it is, in the whole server and within a thread; and when the next one is due.
-      runs_pending: { on: 'created_at, position, not_before', where: "status = 'pending'" },
-      runs_pending_by_thread: { on: 'thread_id, created_at', where: "status = 'pending'" },
-      // One that has begun and waits for its next attempt: nobody gets before it, whatever the clock said.
-      runs_begun: { on: 'thread_id', where: "status = 'pending' AND attempt > 0" },
-      runs_due: { on: 'not_before', where: "status = 'pending'" },
-      runs_running: { on: 'thread_id', where: "status = 'running'", unique: true },
       runs_ended: { on: 'ended_at, run_id', where: 'ended_at IS NOT NULL' },
     },
   },
@@ -230,6 +220,13 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
   },
 };
 
+/** The store's own table of the queue (`views/claim-queries.ts`): no projection writes it. */
+export const QUEUE: Table = {
+  key: 'thread_id',
+  columns: { thread_id: 'text', due_at: 'integer?' },
+  indexes: { queue_due: { on: 'due_at, thread_id', where: 'due_at IS NOT NULL' } },
+};
+
 /** Statements that create the indexes; both engines read the same. */
 export const indexesOf = (name: string, { indexes }: Table): string[] =>
   Object.entries(indexes).map(
@@ -245,14 +242,13 @@ const SQLITE_TYPES = {
   pairs: 'TEXT',
 } as const;
 
-function toSqlite([name, table]: readonly [string, Table]): string {
+export function toSqlite([name, table]: readonly [string, Table]): string {
   const columns = Object.entries(table.columns).map(([column, declared]) => {
     const type = SQLITE_TYPES[declared.replace('?', '') as keyof typeof SQLITE_TYPES];
-    if (column === table.rowid) return `${column} INTEGER PRIMARY KEY`;
-    const key = column !== table.key ? '' : table.rowid === undefined ? ' PRIMARY KEY' : ' UNIQUE';
+    const key = column === table.key ? ' PRIMARY KEY' : '';
     return `${column} ${type}${declared.endsWith('?') ? '' : ' NOT NULL'}${key}`;
   });
-  const options = table.rowid === undefined ? 'STRICT, WITHOUT ROWID' : 'STRICT';
+  const options = table.isLong ? 'STRICT' : 'STRICT, WITHOUT ROWID';
   return [`CREATE TABLE ${name} (${columns.join(', ')}) ${options};`, ...indexesOf(name, table)].join('\n');
 }
 

@@ -32,7 +32,7 @@ CREATE TRIGGER threads_described AFTER UPDATE OF pairs, status, temporary ON thr
 END;
 `;
 
-/** Fills it for all threads at once. `ORDER BY`, because rows that come in order of their keys are only appended. */
-export const INDEX_FILL = `
-INSERT INTO thread_pairs SELECT value, thread_id FROM threads, json_each(threads.pairs) WHERE ${VISIBLE} ORDER BY 1, 2;
-`;
+/** All its rows from nothing. `ORDER BY`, because rows that come in order of their keys are only appended. */
+export const INDEX_FILL = {
+  thread_pairs: `SELECT value, thread_id FROM threads, json_each(threads.pairs) WHERE ${VISIBLE} ORDER BY 1, 2`,
+};

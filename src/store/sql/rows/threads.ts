@@ -12,16 +12,12 @@ import {
   type RunEnd,
   type RunStatus,
 } from '../../../thread/run-end.ts';
-import type { metadataColumns } from './metadata-pairs.ts';
+import { metadataColumns as columns } from './metadata-pairs.ts';
 
 /** Of the column `temporary`: the thread's import is not complete. */
 const ARRIVING = 2;
 
-/** `columns`: what makes the columns of metadata. */
-export function projectThread(
-  event: Recorded<ThreadEvent>,
-  columns: typeof metadataColumns,
-): readonly RowWrite[] {
+export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
   const { at } = event.meta;
   const { threadId } = event.data;
   switch (event.type) {
@@ -89,7 +85,6 @@ export function projectThread(
           row: {
             run_id: runId,
             thread_id: threadId,
-            position: event.meta.position,
             assistant_id: assistantId,
             graph_id: graphId,
             owner: event.data.by ?? null,
@@ -110,6 +105,7 @@ export function projectThread(
             cancel_reason: null,
             head: null,
             turn: null,
+            created: event.meta.version,
           },
         },
       ];
@@ -226,7 +222,6 @@ const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => 
   table: 'threads',
   row: {
     thread_id: data.threadId,
-    seq: meta.position,
     created_at: meta.at,
     updated_at: meta.at,
     state_updated_at: null,

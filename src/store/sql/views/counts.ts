@@ -4,14 +4,12 @@ import type { Scan } from '../ask.ts';
 
 const PENDING = `
   WITH pending AS (
-    SELECT created_at, thread_id, row_number() OVER (ORDER BY created_at) AS place, count(*) OVER () AS n
-    FROM runs WHERE status = 'pending'
+    SELECT created_at, due_at, row_number() OVER (ORDER BY created_at) AS place, count(*) OVER () AS n
+    FROM queue JOIN runs ON runs.thread_id = queue.thread_id WHERE status = 'pending'
   )
   SELECT min(created_at) AS oldest,
     avg(created_at) FILTER (WHERE place IN ((n + 1) / 2, (n + 2) / 2)) AS median,
-    min(created_at) FILTER (WHERE NOT EXISTS (
-      SELECT 1 FROM runs AS others WHERE others.thread_id = pending.thread_id AND others.status = 'running'
-    )) AS oldest_unblocked
+    min(created_at) FILTER (WHERE due_at IS NOT NULL) AS oldest_unblocked
   FROM pending`;
 
 export const COUNTS: Scan<[number], Counts> = {
@@ -24,7 +22,8 @@ export const COUNTS: Scan<[number], Counts> = {
     const runs = await grouped('SELECT status, count(*) AS n FROM runs GROUP BY status');
     const deliveries = await grouped('SELECT status, count(*) AS n FROM deliveries GROUP BY status');
     const due = await ask.get<{ n: number }>(
-      "SELECT count(*) AS n FROM runs WHERE status = 'pending' AND not_before <= @now",
+      `SELECT count(*) AS n FROM queue JOIN runs ON runs.thread_id = queue.thread_id
+       WHERE status = 'pending' AND not_before <= @now`,
       { now },
     );
     const pending = await ask.get<{

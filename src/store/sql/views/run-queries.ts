@@ -74,14 +74,9 @@ export function runViews(ask: Ask): RunViews {
       }
       return taken;
     },
-    async openOrders(threadId) {
-      const open = await ask.all<Created>(
-        `SELECT run_id, ${CREATED} FROM runs WHERE thread_id = @threadId AND status = 'running'
-         UNION ALL
-         SELECT run_id, ${CREATED} FROM runs WHERE thread_id = @threadId AND status = 'pending'`,
-        { threadId },
-      );
-      return open.map(kwargsOf);
+    async openOrders(runIds) {
+      const sql = `SELECT run_id, ${CREATED} FROM runs WHERE ${ask.dialect.oneOf('run_id', 'ids')} ORDER BY run_id`;
+      return (await ask.all<Created>(sql, { ids: runIds })).map(kwargsOf);
     },
     async lastStarted(threadId) {
       const row = await ask.get<{ graph_id: string; assistant_id: string }>(
@@ -94,7 +89,7 @@ export function runViews(ask: Ask): RunViews {
       one(
         `run_id = (
            SELECT run_id FROM runs WHERE thread_id = @threadId AND run_id <> @except AND ended_at IS NOT NULL AND refused = 0
-           ORDER BY ended_at DESC, turn DESC LIMIT 1)`,
+           ORDER BY ended_at DESC, created DESC LIMIT 1)`,
         { threadId, except },
       ),
     latest: (threadId) => one('thread_id = @threadId AND turn IS NOT NULL ORDER BY turn DESC', { threadId }),
@@ -121,7 +116,7 @@ export function runViews(ask: Ask): RunViews {
 const listed = (where: Where): string =>
   `SELECT run_id, runs.thread_id, runs.metadata AS own, threads.metadata AS of_thread
    FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}
-   ORDER BY runs.created_at DESC, runs.position DESC`;
+   ORDER BY runs.created_at DESC, runs.created DESC`;
 
 interface JudgedRow extends RunRefRow {
   readonly of_thread: string;
@@ -155,7 +150,7 @@ export const TO_CANCEL: Scan<[Parameters<RunViews['toCancel']>[0], Filter | unde
     }
     const sql = `SELECT run_id, runs.thread_id, threads.metadata AS of_thread
       FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}
-      ORDER BY CASE WHEN runs.status = 'running' THEN 1 ELSE 0 END, runs.position DESC`;
+      ORDER BY CASE WHEN runs.status = 'running' THEN 1 ELSE 0 END, runs.thread_id, runs.created DESC`;
     const all = { limit: Infinity, offset: 0 };
     const { rows } = await judge<JudgedRow>(
       ask,
@@ -173,7 +168,7 @@ export const OF_ASSISTANT: Scan<[string], AssistantRun[]> = {
     const found = await ask.all<RunRefRow & { temporary: number; status: string }>(
       `SELECT run_id, runs.thread_id, temporary, threads.status
        FROM runs JOIN threads ON threads.thread_id = runs.thread_id
-       WHERE assistant_id = @assistantId ORDER BY position`,
+       WHERE assistant_id = @assistantId ORDER BY runs.created_at, run_id`,
       { assistantId },
     );
     return found.map((row) => ({

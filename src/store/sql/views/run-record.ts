@@ -19,7 +19,7 @@ export interface RunRow {
   ended_at: number | null;
   status: string;
   metadata: string;
-  created: string | null;
+  created_data: string | null;
   created_schema: number | null;
   strategy: string;
   attempt: number;
@@ -32,22 +32,27 @@ export interface RunRow {
 
 /** A column of the fact that made the row of `runs` at hand, or an expression over its columns. */
 const ofFact = (expression: string): string =>
-  `(SELECT ${expression} FROM events WHERE events.position = runs.position)`;
+  `(SELECT ${expression} FROM events
+    WHERE events.stream = 'thread-' || runs.thread_id AND events.version = runs.created)`;
 
 /**
  * Columns of `runs` that `kwargsOf` needs. What a run was created with may be long, and its row is written again with
  * each step of the run, so the row does not repeat it.
  */
-export const CREATED = `${ofFact('data')} AS created, ${ofFact('schema')} AS created_schema`;
+export const CREATED = `${ofFact('data')} AS created_data, ${ofFact('schema')} AS created_schema`;
 /** Columns of `runs` that `toRecord` needs. */
 export const RUN = `runs.*, ${CREATED}`;
 
-export type Created = Pick<RunRow, 'run_id' | 'created' | 'created_schema'>;
+export type Created = Pick<RunRow, 'run_id' | 'created_data' | 'created_schema'>;
 
 const FACT = 'fact that made run';
 
 /** Throws `DamagedRow` when the fact is not there or no JSON object. */
-export function kwargsOf({ run_id: runId, created, created_schema: schema }: Created): RunKwargs {
+export function kwargsOf({
+  run_id: runId,
+  created_data: created,
+  created_schema: schema,
+}: Created): RunKwargs {
   const data = created === null ? null : fromStored(created, FACT, runId);
   if (schema === null || typeof data !== 'object' || data === null) throw new DamagedRow(FACT, runId);
   return readData('RunCreated', schema, data)['kwargs'] as unknown as RunKwargs;

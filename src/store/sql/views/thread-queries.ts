@@ -58,8 +58,7 @@ export function threadViews(ask: Ask, containing: PayloadReader['containing'], f
   return {
     made([event, ...more]) {
       if (event?.type !== 'ThreadCreated' || more.length > 0) return undefined;
-      // Pairs are for the index, which has them by now.
-      const [write] = projectThread(event, (metadata) => ({ metadata: JSON.stringify(metadata), pairs: '' }));
+      const [write] = projectThread(event);
       return write?.op === 'put' ? toThread(write.row) : undefined;
     },
     async get(threadId, filter) {

@@ -17,7 +17,7 @@ export function readLastConfig(prepare: Prepare, threadId: string): JsonObject |
   ).get(threadId) ??
     prepare(
       `SELECT run_id, config FROM runs INDEXED BY runs_by_thread
-       WHERE thread_id = ? ORDER BY created_at, position LIMIT 1`,
+       WHERE thread_id = ? ORDER BY created_at, created LIMIT 1`,
     ).get(threadId)) as ConfigRow | undefined;
   if (row === undefined) return undefined;
   const config = prepare.coder.open(row.config);

@@ -2,8 +2,8 @@
  * Checks payloads against events and rows.
  *
  * S1 A run's frames have dense ids from 0 and texts. A4 Only open runs and existing crons have secrets. X7 Only open
- * runs keep what they were answered. X2 Only
- * running runs have leases. P3 Every checkpoint that an event names exists, unless its run was rolled back or deleted
+ * runs keep what they were answered. X5 The queue has a row for each thread with open runs, of which none is due while
+ * one executes. P3 Every checkpoint that an event names exists, unless its run was rolled back or deleted
  * or the thread was pruned; so does every delta base. L3 Every item has a value, and no value lacks an item. W1 Every
  * owed delivery has a body; deliveries that are gone or erased have none.
  */
@@ -102,10 +102,16 @@ const CHECKS: readonly PayloadCheck[] = [
     problem: (row) => `an input in row ${row} has a delta base that is gone`,
   },
   {
-    sql: `SELECT run_id AS subject, NULL AS position FROM leases
-          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = leases.run_id AND status = 'running'
-            AND runs.attempt = leases.attempt AND runs.lease_id = leases.lease_id)`,
-    problem: (run) => `run ${run}: a lease is left without a holder`,
+    sql: `SELECT thread_id AS subject, NULL AS position
+          FROM (SELECT thread_id, max(status = 'running') AS busy FROM runs WHERE ended_at IS NULL GROUP BY thread_id)
+            FULL JOIN (SELECT thread_id, due_at IS NULL AS holds FROM queue) USING (thread_id)
+          WHERE busy IS NOT holds`,
+    problem: (thread) => `thread ${thread}: its row in the queue does not fit its open runs`,
+  },
+  {
+    sql: `SELECT stream AS subject, NULL AS position FROM snapshots
+          WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.stream = snapshots.stream)`,
+    problem: (stream) => `${stream}: its snapshot outlived its events`,
   },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM secrets

@@ -31,6 +31,7 @@ import { forgetRecordings, forgetThreadRecordings, readRecording, writeRecording
 import { forgetThreadResume, readResume, writeResume } from './resume-calls.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
+import { writeQueue } from '../queue.ts';
 import type { Prepare } from '../statements.ts';
 import { readUntracked, writeUntracked } from './untracked-values.ts';
 import { readWrites, writeWrites } from './write-store.ts';
@@ -70,13 +71,11 @@ function writePayload(
   ending: ReadonlySet<string>,
 ): void {
   switch (write.kind) {
-    case 'grant-lease':
-      prepare('INSERT OR REPLACE INTO leases VALUES (@runId, @attempt, @leaseId)').run(write);
-      return;
     case 'end-lease':
-      prepare('DELETE FROM leases WHERE run_id = @runId').run(write);
       tail.settle(write.runId);
       return;
+    case 'queue':
+      return writeQueue(prepare, write, at);
     case 'frames':
       writeFrames(prepare, tail, write, at, ending.has(write.runId));
       return;
