@@ -25,9 +25,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 4696,
   'src/protocol': 1504,
   'src/recording': 4868,
-  'src/store/port': 1406,
-  'src/store/sql': 2754,
-  'src/store/sqlite': 5853,
+  'src/store/port': 1473,
+  'src/store/sql': 3209,
+  'src/store/sqlite': 4766,
   'src/streams': 935,
   'src/thread': 1529,
   'src/wiring': 298,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2247,
   'src/ws': 620,
   scripts: 2078,
-  test: 68552,
+  test: 68349,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -75,13 +75,10 @@ export async function derivedWrites(
 
   for (const [index, { type, data }] of events.entries()) {
     switch (type) {
-      case 'RunRequeued':
-        payloads.push({ kind: 'end-lease', runId: data.runId });
-        break;
       case 'RunCompleted': {
         const { runId, threadId, outcome } = data;
         if (!isLed && !isDeleted && data.attempt > 0) payloads.push(...(await lastFrames(log, data)));
-        payloads.push({ kind: 'end-lease', runId }, { kind: 'erase-secret', runId });
+        payloads.push({ kind: 'erase-secret', runId });
         if (data.attempt > 0) payloads.push({ kind: 'erase-resume', runId });
         const owes = webhooks.enabled && (await log.views.runs.owesWebhook(runId));
         const run = owes ? await log.views.runs.get(runId) : undefined;

@@ -51,16 +51,5 @@ function joined(first: PayloadWrite, second: PayloadWrite): PayloadWrite | undef
     if (first.ns !== checkpoint.ns) return undefined;
     return { ...second, checkpoint: { ...checkpoint, blobs: first.values } };
   }
-  if (first.kind === 'checkpoint-writes' && second.kind === 'checkpoint-writes') {
-    const isSame =
-      first.runId === second.runId && first.ns === second.ns && first.checkpointId === second.checkpointId;
-    return isSame ? { ...first, writes: [...first.writes, ...second.writes] } : undefined;
-  }
-  if (first.kind === 'frames' && second.kind === 'frames' && first.runId === second.runId)
-    return {
-      ...first,
-      frames: [...first.frames, ...second.frames],
-      times: [...(first.times ?? []), ...(second.times ?? [])],
-    };
   return undefined;
 }

@@ -111,9 +111,7 @@ function openArrival({ log, threads, ids }: ImportInto, threadId: string, from: 
       return done.events;
     },
     closing: async (event) =>
-      event.type === 'RunCompleted' && event.data.attempt > 0
-        ? [...(await lastFrames(log, event.data)), { kind: 'end-lease', runId: event.data.runId }]
-        : [],
+      event.type === 'RunCompleted' && event.data.attempt > 0 ? lastFrames(log, event.data) : [],
   };
 }
 
@@ -130,21 +128,13 @@ async function bring(
     const full = batches.add(write, cost);
     if (full !== undefined) await arrival.payloads(full);
   };
-  /** The run whose frames come at the moment. */
-  let framesOf: string | undefined;
-  const endFrames = async (next?: string): Promise<void> => {
-    if (framesOf !== undefined && framesOf !== next) await add({ kind: 'end-lease', runId: framesOf }, 0);
-    framesOf = next;
-  };
   const history = openHistoryOf(arrival);
   const onBytes = (done: number): void => onProgress?.({ phase: 'importing', done, total, unit: 'bytes' });
   for await (const record of file.records(onBytes)) {
     if (record.kind === 'payload') {
       const { of, head, content } = renamed(record, rename);
-      await endFrames(of === 'frame' ? head.run : undefined);
       await add(kindOf(of).toWrite(head, content, threadId), costOf(content, Number(head['bytes'])));
     } else if (record.kind === 'event') {
-      await endFrames();
       await arrival.payloads(batches.take());
       const past = readEvent(record, inspected.threadId, file.refusal);
       await history.take(underIds(past, rename), record.text.length);

@@ -163,23 +163,22 @@ test('a flipped bit in each kind of content is named with its thread, and no bac
         const { thread } = await sayEverywhere(s, sink.url('/canary-hook'));
         await sink.next(1);
         await s.stop();
-        for (const [table, name, column = 'data'] of [
-          ['blob_rows', `thread ${thread}: value of channel `],
-          ['write_rows', `thread ${thread}: write `],
-          ['checkpoint_rows', `thread ${thread}: checkpoint `, 'packed'],
-          ['frame_rows', `thread ${thread}: frame `],
-          ['frame_states', `thread ${thread}: frame state `],
-          ['bodies', `thread ${thread}: body of webhook `],
-          ['item_values', 'item '],
-          ['recordings', `thread ${thread}: part `],
+        for (const [table, kind, name] of [
+          ['texts', 'v', `thread ${thread}: value of channel `],
+          ['texts', 'w', `thread ${thread}: writes on checkpoint `],
+          ['texts', 'c', `thread ${thread}: checkpoint `],
+          ['frames', undefined, `thread ${thread}: frames `],
+          ['bodies', undefined, `thread ${thread}: body of webhook `],
+          ['item_values', undefined, 'item '],
+          ['run_contents', 'recording', `thread ${thread}: part `],
         ] as const) {
-          const damaged = join(s.dir, table);
+          const damaged = join(s.dir, `${table}-${kind}`);
           cpSync(join(s.dir, 'data'), damaged, { recursive: true });
           // when one bit of the longest row flips
-          flip(join(damaged, LOG_FILE), table, column);
+          flip(join(damaged, LOG_FILE), table, kind);
           // then
           const verified = await runHere(['verify', '--data', damaged], { [KEY]: OLD });
-          assert.equal(verified.code, 1, table);
+          assert.equal(verified.code, 1, name);
           assert.ok(verified.out.includes(`position none: ${name}`), `${table}: ${verified.out}`);
           assert.match(verified.out, /its checksum is not that of its content$/);
           const backup = join(s.dir, `${table}.backup`);
@@ -195,16 +194,19 @@ test('a flipped bit in each kind of content is named with its thread, and no bac
   ));
 
 /** Flips the lowest bit of the last byte of a row's content, in the database as SQLite keeps it. */
-function flip(file: string, table: string, column: string): void {
+function flip(file: string, table: string, kind: string | undefined): void {
   const db = new Database(file);
   const bytes = db
-    .prepare(`SELECT CAST(${column} AS BLOB) FROM ${table} ORDER BY octet_length(${column}) DESC LIMIT 1`)
+    .prepare(
+      `SELECT CAST(data AS BLOB) FROM ${table} ${kind === undefined ? '' : `WHERE kind = '${kind}'`}
+       ORDER BY octet_length(data) DESC LIMIT 1`,
+    )
     .pluck()
     .get() as Buffer;
   const changed = Buffer.from(bytes);
   changed[changed.length - 1]! ^= 1;
   const { changes } = db
-    .prepare(`UPDATE ${table} SET ${column} = ? WHERE CAST(${column} AS BLOB) = ?`)
+    .prepare(`UPDATE ${table} SET data = ? WHERE CAST(data AS BLOB) = ?`)
     .run(changed, bytes);
   db.close();
   assert.ok(changes > 0, `${table} has no row`);

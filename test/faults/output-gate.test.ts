@@ -92,7 +92,13 @@ async function useStream(server: ServerProgram, { see }: Witness): Promise<void>
   see('stream', 'SELECT 1 FROM runs WHERE run_id = ?', run);
   // Not by its text: a frame that resembles one before may lie there as the difference.
   await collect(response, ({ id, event }) =>
-    see('frame', 'SELECT 1 FROM frames WHERE (run_id, id, event) = (?, ?, ?)', run, id, event),
+    see(
+      'frame',
+      "SELECT 1 FROM frames WHERE run = unhex(replace(?, '-', '')) AND ? BETWEEN first AND last AND instr(parts, ?)",
+      run,
+      id,
+      event,
+    ),
   );
   see('end of stream', 'SELECT 1 FROM runs WHERE run_id = ? AND ended_at IS NOT NULL', run);
 }

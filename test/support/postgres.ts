@@ -35,6 +35,7 @@ export function toPostgres(name: string, table: Table): string {
 
 const DIALECT: Dialect = {
   oneOf: (column, parameter) => `${column} = ANY(@${parameter})`,
+  storedId: (column) => column,
   holders: (parameter) => `SELECT thread_id FROM threads WHERE ${VISIBLE} AND pairs && @${parameter}`,
   holds: (parameter) => `t.pairs && @${parameter}`,
 };

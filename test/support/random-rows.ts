@@ -30,7 +30,14 @@ export const BESIDE: Readonly<Record<string, Table>> = {
     indexes: {},
   },
   queue: QUEUE,
-  frame_runs: { key: 'run_id', columns: { run_id: 'text', thread_id: 'text' }, indexes: {} },
+  frames: {
+    key: '',
+    columns: {
+      ...{ run: 'text', first: 'integer', last: 'integer', at: 'integer' },
+      ...{ parts: 'text', data: 'text', crc: 'integer' },
+    },
+    indexes: {},
+  },
   item_values: {
     key: 'item_id',
     columns: { item_id: 'text', data: 'text', crc: 'integer' },
@@ -206,7 +213,9 @@ export function randomRows(random: Random): Rows {
       ...{ crc: 0, at: 1, command_id: 'c' },
     })),
     commands: [{ command_id: 'c', first: 1, last: 2, at: 50 }],
-    frame_runs: runs.filter(() => random.chance(0.5)).map(({ run_id, thread_id }) => ({ run_id, thread_id })),
+    frames: runs
+      .filter(() => random.chance(0.5))
+      .map(({ run_id }) => ({ run: run_id, first: 0, last: 0, at: 1, parts: '0 e', data: '', crc: 0 })),
     item_values: items.map(({ item_id }) => ({
       ...{ item_id, data: JSON.stringify(randomMetadata(random)), crc: 0 },
     })),

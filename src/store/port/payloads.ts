@@ -68,8 +68,6 @@ export interface AcceptedRequest {
 }
 
 export type PayloadWrite =
-  /** The attempt is over: no frame of it follows. */
-  | { kind: 'end-lease'; runId: string }
   /**
    * The thread's place in the queue: the earliest start that its runs allow, 0 to come before all others, null while a
    * run executes, undefined without open runs.

@@ -31,7 +31,7 @@ export interface SourceValue {
   readonly text: SourceText;
 }
 
-export interface SourceCheckpoint {
+interface SourceCheckpoint {
   readonly kind: 'checkpoint';
   readonly runId: string;
   readonly ns: string;

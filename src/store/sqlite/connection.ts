@@ -1,7 +1,7 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
 import { checksumOf, PLAIN, type Coder, type Stored } from '../sql/coder.ts';
-import { openMetadata } from './payloads/checkpoint-text.ts';
 import { Database } from './library.ts';
+import { toId, toStoredId, type StoredId } from './payloads/tables.ts';
 
 export type Connection = Database;
 
@@ -42,7 +42,10 @@ export function useCoder(db: Connection, coder: Coder): void {
   const options = { deterministic: true };
   db.function('opened', options, (stored: Stored | null) => coder.open(stored));
   db.function('checksum', options, checksumOf);
-  db.function('checkpoint_metadata', options, openMetadata(coder));
+  db.function('stored_id', options, toStoredId);
+  db.function('shown_id', options, (id: StoredId | number | null) =>
+    id instanceof Uint8Array ? toId(id) : id,
+  );
 }
 
 function prepareForWriting(db: Connection, file: string): void {

@@ -54,7 +54,7 @@ export function viewHistory(
 
   const rows = createRowReader(prepare);
   const ask = withOwnScans(createAsk(prepare));
-  const payloads = createPayloadReader(prepare, ask.scan);
+  const payloads = createPayloadReader(prepare);
   return {
     readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
     readAll: (after, limit) => readAll(prepare, after, limit),

@@ -12,7 +12,6 @@ import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from '
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
-import { createFrameTail } from './payloads/frame-tail.ts';
 import { createHeldValues } from './payloads/held-values.ts';
 import { createPayloadReader, createPayloadWriter } from './payloads/payload-store.ts';
 import { prepareRows } from './rebuild.ts';
@@ -96,14 +95,13 @@ function open(options: SqliteLogOptions): EventLog {
     });
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
-    const tail = createFrameTail(prepare);
     const held = createHeldValues();
     // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
     db.pragma('busy_timeout = 0');
     const writer = createWriter({
       db,
       prepare,
-      batches: createBatchWriter(prepare, createPayloadWriter(prepare, tail), projection),
+      batches: createBatchWriter(prepare, createPayloadWriter(prepare), projection),
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       committed(batches, head) {
@@ -118,7 +116,7 @@ function open(options: SqliteLogOptions): EventLog {
     });
 
     const ask = { ...createAsk(prepare), scan: reader.scan };
-    const payloads = createPayloadReader(prepare, ask.scan, tail.rowsOf, held);
+    const payloads = createPayloadReader(prepare, held);
     return {
       commit: writer.commit,
       readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),

@@ -2,8 +2,7 @@
 import type { ListedRow, PastViews } from '../port/past.ts';
 import type { RowReader } from './row-store.ts';
 import { opened, type Prepare } from './statements.ts';
-import { readPlacedWrites, readWriters } from './payloads/placed-writes.ts';
-import { readTasks } from './payloads/write-store.ts';
+import { readPlacedWrites, readTasks, readWriters } from './payloads/write-reads.ts';
 
 export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
   return {

@@ -83,10 +83,13 @@ function sealAll(
     if (finding !== undefined) throw new Error(`nothing was changed: ${finding.problem}`);
   }
   const columns: Column[] = [
-    ...CONTENT_TABLES.map(({ table, column = 'data', isSecret }) => ({
-      ...{ table, column, hasChecksum: true },
-      label: isSecret ? ('secret' as const) : ('content' as const),
-    })),
+    // Kinds of one table are sealed under one label.
+    ...[...new Map(CONTENT_TABLES.map((content) => [content.table, content])).values()].map(
+      ({ table, isSecret }) => ({
+        ...{ table, column: 'data', hasChecksum: true },
+        label: isSecret ? ('secret' as const) : ('content' as const),
+      }),
+    ),
     { table: 'snapshots', column: 'state', label: 'content', hasChecksum: false },
     ...Object.entries(sealed).flatMap(([table, names]) =>
       names.map((column) => ({ table, column, label: 'content' as const, hasChecksum: false })),

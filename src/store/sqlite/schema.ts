@@ -1,16 +1,12 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
-import { CONTENT } from './payloads/content-columns.ts';
-import { CHECKPOINTS } from './payloads/checkpoint-tables.ts';
-import { FRAME_STATES, FRAMES } from './payloads/frame-tables.ts';
-import { RECORDINGS } from './payloads/recordings.ts';
 import { RESUME_CALLS } from './payloads/resume-calls.ts';
 import { QUEUE, toSqlite } from '../sql/rows/tables.ts';
-import { CRON_SECRETS } from './payloads/secrets.ts';
+import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-export const SCHEMA_VERSION = 18;
+export const SCHEMA_VERSION = 19;
 
 const EVENTS = `
 CREATE TABLE events (
@@ -40,21 +36,6 @@ CREATE TABLE snapshots (
   version INTEGER NOT NULL,
   state ANY NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT, WITHOUT ROWID;
-`;
-
-/** With row ids, as their rows may be long: without, each search reads the whole of the rows that it passes. */
-const BODIES = `
-CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT;
-`;
-const ITEMS = `
-CREATE TABLE item_values (item_id TEXT PRIMARY KEY, ${CONTENT}) STRICT;
-CREATE TABLE item_vectors (
-  item_id TEXT NOT NULL,
-  idx INTEGER NOT NULL,
-  ${CONTENT},
-  PRIMARY KEY (item_id, idx)
-) STRICT;
 `;
 
 const REQUESTS = `
@@ -78,15 +59,9 @@ export function prepareSchema(db: Connection): void {
     db.transaction(() => {
       db.exec(TABLES);
       db.exec(toSqlite(['queue', QUEUE]));
-      db.exec(BODIES);
-      db.exec(ITEMS);
       db.exec(COMMANDS_BY_AGE);
       db.exec(REQUESTS);
-      db.exec(CRON_SECRETS);
-      db.exec(FRAMES);
-      db.exec(FRAME_STATES);
-      db.exec(CHECKPOINTS);
-      db.exec(RECORDINGS);
+      db.exec(PAYLOADS);
       db.exec(RESUME_CALLS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);

@@ -55,7 +55,8 @@ export async function makeClaims(
     const streamed = stream.headers.get('content-location')!.split('/').at(-1);
     await collect(stream, ({ id, event, data }) => {
       const trace = event === 'updates' ? `echo: more ${token}` : undefined;
-      const frame = 'SELECT 1 FROM frames WHERE (run_id, id, event, data) = (?, ?, ?, ?)';
+      const frame =
+        'SELECT 1 FROM frames WHERE run = stored_id(?) AND ? BETWEEN first AND last AND instr(parts, ?) AND instr(data, ?)';
       ofThread.push(hear('frame', frame, [streamed, id, event, data], trace));
     });
 

@@ -59,7 +59,7 @@ export async function play(data: string, fault?: Fault): Promise<Played> {
 const HELD: Partial<Record<Told['what'], string>> = {
   thread: 'SELECT 1 FROM threads WHERE thread_id = ?',
   group: "SELECT 1 FROM events WHERE stream = 'thread-' || ?",
-  frames: 'SELECT 1 FROM frames WHERE run_id = ? GROUP BY run_id HAVING count(*) = 20',
+  frames: 'SELECT 1 FROM frames WHERE run = stored_id(?) AND last = 19',
   item: "SELECT 1 FROM events WHERE type = 'ItemPut' AND data ->> '$.key' = ?",
   deleted: "SELECT 1 FROM events WHERE type = 'ThreadDeleted' AND stream = 'thread-' || ?",
 };

@@ -73,7 +73,7 @@ test('L3 of a deleted thread only tombstone, snapshot and owed deliveries remain
       deletion.events.map(({ type }) => type),
       ['RunCompleted', 'ThreadDeleted', 'WebhookOwed', 'WebhookOrphaned', 'WebhookForgotten'],
     );
-    for (const table of ['threads', 'runs', 'checkpoints', 'channel_blobs', 'frames', 'secrets', 'queue'])
+    for (const table of ['threads', 'runs', 'texts', 'frames', 'secrets', 'queue'])
       assert.deepEqual(rowsOf(lent, table), [], table);
     assert.equal((await log.readStream(`thread-${THREAD}`, 1, 100)).length, 1);
     // The delivery that nobody will try again is forgotten; the one that the deletion itself owes is sent, unseen.

@@ -45,9 +45,7 @@ test('P3 frames that repeat the state are stored as differences, others as they 
     await execution.finish({ kind: 'success', next: [], interrupts: {} });
 
     // then: the second state and the checkpoint are differences, and every frame reads as it was
-    const differences = lent.behind((db) =>
-      db.prepare('SELECT count(*) FROM frame_states WHERE base IS NOT NULL').pluck().get(),
-    );
+    const differences = lent.behind((db) => db.prepare('SELECT count(bases) FROM frames').pluck().get());
     assert.equal(differences, 2);
     const read = await lent.log.payloads.frames('a', -1, 10);
     assert.deepEqual(
@@ -72,7 +70,7 @@ test('a checkpoint counts the frames before it, without those that were dropped 
     for (const frames of [1, 2, 3, 4, 5, 6]) await execution.link.checkpoints.save(checkpointOf(frames));
     // then
     const lastFrames = lent.behind((db) =>
-      db.prepare('SELECT last_frame FROM checkpoint_rows ORDER BY id').pluck().all(),
+      db.prepare("SELECT last_frame FROM texts WHERE kind = 'c' ORDER BY id").pluck().all(),
     );
     assert.deepEqual(lastFrames, [0, 1, 1, 2, 2, 3]);
     await execution.finish({ kind: 'success', next: [], interrupts: {} });

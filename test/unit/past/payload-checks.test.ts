@@ -12,26 +12,22 @@ import { withServer } from '../../support/with-server.ts';
 const test = suite('replay, payload checks');
 
 const DAMAGE: readonly (readonly [sql: string, problem: RegExp, positioned: boolean])[] = [
-  ['DELETE FROM frame_rows WHERE id = 1', /frames have a gap/, false],
-  ['UPDATE frame_rows SET state = 77 WHERE id = 1', /a frame's text is missing/, false],
+  ['DELETE FROM frames WHERE first = 0', /frames have a gap/, false],
   [
-    "INSERT INTO frame_states VALUES (9, 'a', '', 8, 8, 0, 0, 1, 'x', 0)",
-    /frame state 9 has a delta base that is gone/,
-    false,
-  ],
-  ['DELETE FROM checkpoint_rows WHERE id = 1', /checkpoint \S+ is missing/, true],
-  ["UPDATE blob_rows SET base = '1' WHERE id = 1", /value \S+ \S+ \S+ has a delta base that is gone/, false],
-  [
-    "INSERT INTO write_rows SELECT 99, ns, checkpoint, 't', '', 0, run, 'c', 999, 0, 0, 1, 'x', 0 FROM checkpoint_rows LIMIT 1",
-    /a write on checkpoint \S+ \S+ has a delta base that is gone/,
+    "UPDATE frames SET bases = '[77]', size = 1 WHERE first = 0",
+    /text in row \d+ of frames has a delta base that is gone/,
     false,
   ],
   [
-    'UPDATE checkpoint_rows SET base = 99 WHERE id = (SELECT max(id) FROM checkpoint_rows)',
-    /text of checkpoint row \d+ has a delta base that is gone/,
+    "DELETE FROM texts WHERE kind = 'c' AND id = (SELECT min(id) FROM texts WHERE kind = 'c')",
+    /checkpoint \S+ is missing/,
+    true,
+  ],
+  [
+    "UPDATE texts SET bases = '[999]', size = 1 WHERE kind = 'v'",
+    /text in row \d+ of texts has a delta base that is gone/,
     false,
   ],
-  ['UPDATE blob_rows SET rest = 99 WHERE id = 1', /an input in row 1 has a delta base that is gone/, false],
   ["INSERT INTO queue VALUES ('a', 1)", /thread a: its row in the queue/, false],
   ["INSERT INTO secrets VALUES ('a', 'b', 'c', 0)", /a secret outlived/, false],
   ["INSERT INTO cron_secrets VALUES ('a', 'b', 0)", /cron a: a secret outlived/, false],

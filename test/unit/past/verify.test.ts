@@ -103,7 +103,7 @@ const DAMAGES: Record<string, Damage> = {
     problem: /thread-none: its snapshot outlived its events/,
   },
   'a missing head checkpoint': {
-    sql: `DELETE FROM checkpoint_rows WHERE id = (SELECT seq FROM checkpoints WHERE checkpoint_id = 'c2')`,
+    sql: `DELETE FROM texts WHERE kind = 'c' AND name = 'c2'`,
     at: ['CheckpointSaved', 2],
     problem: /its head checkpoint c2 is missing/,
   },

@@ -173,28 +173,28 @@ test('P3 L3 checkpoints that share values read as before when others are removed
           }
           const left = life.marks();
           const stored = given.behind((db) =>
-            ['checkpoints', 'channel_blobs', 'checkpoint_writes'].map((table) =>
-              JSON.stringify(db.prepare(`SELECT * FROM ${table}`).all()),
-            ),
+            db
+              .prepare('SELECT * FROM texts')
+              .all()
+              .map((row) => JSON.stringify(row)),
           );
           const found = (mark: string): boolean => stored.some((text) => text.includes(mark));
           const all = Array.from({ length: life.made() }, (_, i) => i + 1).flatMap((i) =>
             ['a', 'b', 'w', 'm'].map((end) => `<c${i}${end}>`),
           );
           leaning += given.behind((db) =>
-            db.prepare('SELECT count(base) FROM write_rows').pluck().get(),
+            db.prepare("SELECT count(*) FROM texts WHERE kind = 'v' AND bases IS NOT NULL").pluck().get(),
           ) as number;
           const foreign = given.behind((db) =>
             db
               .prepare(
-                `SELECT count(*) FROM write_rows JOIN blob_rows ON blob_rows.id = write_rows.base
-                 JOIN checkpoint_names ON checkpoint_names.id = checkpoint
-                 WHERE checkpoint_names.thread <> blob_rows.thread`,
+                `SELECT count(*) FROM texts AS own, json_each(own.bases) AS base JOIN texts AS below
+                 ON below.id = base.value WHERE below.thread <> own.thread`,
               )
               .pluck()
               .get(),
           );
-          assert.equal(foreign, 0, 'a write leans on another thread');
+          assert.equal(foreign, 0, 'a text has one of another thread as its base');
           // One that is left may be stored in parts.
           assert.deepEqual(all.filter((mark) => !left.has(mark)).filter(found), []);
           assert.ok(left.size === 0 || all.some(found));
@@ -206,7 +206,7 @@ test('P3 L3 checkpoints that share values read as before when others are removed
       { projection: fakeProjection() },
     );
   assert.ok(erased > LIVES, `${erased}`);
-  assert.ok(leaning > LIVES, `${leaning} writes are differences`);
+  assert.ok(leaning > LIVES, `${leaning} values are differences`);
 });
 
 test.run();

@@ -14,27 +14,20 @@ const save = (count: number, body: string): PayloadWrite => ({
   },
 });
 
-test('P3 X4 a text of too many pieces for a difference is stored whole, and all others read as before', () =>
+test('P3 X4 a text of very many pieces is stored whole, and all others read as before', () =>
   withLog(async ({ log, behind }) => {
     // A name in it may be one long row of quotes.
     const long = JSON.stringify({ id: '"'.repeat(60_000) });
     const bodies = ['{"id":"c1"}', long, '{"id":"c3"}', '{"id":"c4"}', long, '{"id":"c6"}'];
     for (const [index, body] of bodies.entries())
       await log.commit(batch([], { payloads: [save(index + 1, body)] }));
-    const rows = behind((db) =>
-      db
-        .prepare(
-          `SELECT substr(packed, 1, 1) AS mark, length(packed) > 60000 AS isLong,
-             base IS NOT NULL AS leans FROM checkpoint_rows ORDER BY id`,
-        )
-        .all(),
+    const lengths = behind((db) =>
+      db.prepare("SELECT length(data) FROM texts WHERE kind = 'c' ORDER BY id").pluck().all(),
     );
-    const [alone, whole, leaning] = [
-      { mark: '=', isLong: 0, leans: 0 },
-      { mark: '{', isLong: 1, leans: 0 },
-      { mark: '=', isLong: 0, leans: 1 },
-    ];
-    assert.deepEqual(rows, [alone, whole, alone, leaning, whole, alone]);
+    assert.deepEqual(
+      (lengths as number[]).map((length) => length > 60_000),
+      [false, true, false, false, true, false],
+    );
     const read = async () =>
       (await log.payloads.checkpoints('t', {})).map(({ checkpointId, body }) => [checkpointId, body]);
     const saved = bodies.map((body, index) => [`c${index + 1}`, body]).reverse();
@@ -51,6 +44,35 @@ test('P3 X4 a text of too many pieces for a difference is stored whole, and all 
       await read(),
       saved.filter(([id]) => id !== 'c3'),
     );
+  }));
+
+test('P3 what a refused batch saw is no base of what comes after it', () =>
+  withLog(async ({ log }) => {
+    // given
+    const [first, second, third] = ['one', 'two', 'three'].map((word, index) =>
+      save(index + 1, JSON.stringify({ word, text: 'the same in all of them '.repeat(20) })),
+    ) as [PayloadWrite, PayloadWrite, PayloadWrite];
+    const bad = { kind: 'checkpoint-writes', threadId: 't', runId: 'r', ns: '', checkpointId: 'c' } as const;
+    const writes = [{ taskId: 't', idx: 0, channel: 'n', data: '1' }];
+    const refused = { ...bad, writes, ns: null as unknown as string };
+    // when
+    const results = await Promise.allSettled([
+      log.commit(batch([], { payloads: [first] })),
+      log.commit(batch([], { payloads: [second, refused] })),
+      log.commit(batch([], { payloads: [third] })),
+    ]);
+    // then
+    assert.deepEqual(
+      results.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    );
+    const words = (await log.payloads.checkpoints('t', {})).map(({ body }) => JSON.parse(body).word);
+    assert.deepEqual(words, ['three', 'one']);
+    // when the thread is purged and its ids come again
+    const purge = { kind: 'purge-thread', threadId: 't', stream: 'thread-t', tombstone: 1 } as const;
+    await log.commit(batch([], { payloads: [purge, third] }));
+    // then
+    assert.equal((await log.payloads.checkpoints('t', {})).length, 1);
   }));
 
 test.run();

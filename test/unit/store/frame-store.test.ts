@@ -1,6 +1,6 @@
 /** Frames that repeat the state: what is read is what was written, and what is stored is what changed. */
 import assert from 'node:assert/strict';
-import type { FrameText } from '../../../src/store/port/payloads.ts';
+import type { FrameText, PayloadWrite } from '../../../src/store/port/payloads.ts';
 import { withState } from '../../../src/protocol/stream-modes.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { batch } from '../../support/batches.ts';
@@ -17,14 +17,7 @@ const lend = (use: (given: TestLog) => Promise<void>): Promise<void> =>
   withLog(use, { projection: fakeProjection() });
 
 const bytesOf = ({ behind }: TestLog): number =>
-  behind((db) =>
-    db
-      .prepare(
-        'SELECT (SELECT sum(length(data)) FROM frames) + (SELECT coalesce(sum(length(data)), 0) FROM frame_states)',
-      )
-      .pluck()
-      .get(),
-  ) as number;
+  behind((db) => db.prepare('SELECT sum(length(data)) FROM frames').pluck().get()) as number;
 
 async function put({ log }: TestLog, runId: string, first: number, frames: FrameText[], threadId = 't') {
   const payloads = [{ kind: 'frames', runId, threadId, first, frames: frames.map(withState) } as const];
@@ -119,19 +112,10 @@ test('S1 S2 frames of every mode read as written while other runs are forgotten'
       if (life % 2 === 0) continue;
       await given.log.commit(batch([], { payloads: [{ kind: 'forget-thread-frames', threadId }] }));
       const left = given.behind((db) =>
-        db.prepare('SELECT count(*) FROM frame_states WHERE thread_id = ?').pluck().get(threadId),
+        db.prepare('SELECT count(*) FROM frames WHERE thread = ?').pluck().get(threadId),
       );
       assert.equal(left, 0);
     }
-    const unused = given.behind((db) =>
-      db
-        .prepare(
-          'SELECT count(*) FROM frame_states WHERE id NOT IN (SELECT state FROM frames WHERE state IS NOT NULL)',
-        )
-        .pluck()
-        .get(),
-    );
-    assert.equal(unused, 0);
   }));
 
 const long = (seed: number, length: number): string =>
@@ -160,9 +144,7 @@ for (const [what, texts] of Object.entries({
       const frames = texts.map((data) => ({ event: 'values', data }));
       await put(given, 'r', 0, frames);
       assert.deepEqual(await readAll(given, 'r'), frames);
-      const leaning = given.behind((db) =>
-        db.prepare('SELECT count(*) FROM frame_states WHERE base IS NOT NULL').pluck().get(),
-      );
+      const leaning = given.behind((db) => db.prepare('SELECT count(bases) FROM frames').pluck().get());
       assert.equal(leaning, texts.length - 1);
     }));
 
@@ -190,15 +172,71 @@ for (const [what, show] of [
       assert.ok(used <= 2 * size + 200 * 300, `${used} for ${size}`);
     }));
 
-test('S3 long texts without state leave the rows that searches pass short', () =>
+test('S3 a page of frames ends with the one that makes it long, within a commit too', () =>
   lend(async (given) => {
-    const frames = ['custom', 'messages', 'updates'].map((event) => frame(event, long(1, 5_000)));
+    const frames = Array.from({ length: 40 }, (_, id) => frame('custom', `${id} ${long(id, 9_000)}`));
     await put(given, 'r', 0, frames);
+    const page = await given.log.payloads.frames('r', -1, 100);
+    assert.equal(page.length, 8);
     assert.deepEqual(await readAll(given, 'r'), frames);
-    const longest = given.behind((db) =>
-      db.prepare('SELECT max(length(data)) FROM frame_rows').pluck().get(),
-    );
-    assert.equal(longest, 0);
+    const longest = given.behind((db) => db.prepare('SELECT max(length(data)) FROM frames').pluck().get());
+    assert.ok((longest as number) <= 65_536, `${longest}`);
+  }));
+
+test('S1 S2 runs that write at once, end or are forgotten keep their frames, also after a restart', () =>
+  lend(async (given) => {
+    const random = createRandom(seedFromEnv());
+    const written = new Map<string, FrameText[]>();
+    const gone: string[] = [];
+    for (let step = 0; step < 300; step++) {
+      const batches = Array.from({ length: random.int(1, 4) }, () => {
+        const runId = `r${random.int(step / 25, step / 25 + 6)}`;
+        if (gone.includes(runId)) return undefined;
+        const own = written.get(runId) ?? [];
+        written.set(runId, own);
+        const first = own.length;
+        const frames = Array.from({ length: random.pick([1, 1, 1, 2, 9, 40]) }, (_, n) => ({
+          event: random.pick(['custom', 'custom', 'lifecycle|a:1|b', 'values']),
+          data: random.chance(0.05) ? `"${'long '.repeat(300)}${n}"` : `${runId} ${own.length + n}`,
+        }));
+        own.push(...frames);
+        const halves = [frames.slice(0, 1), frames.slice(1)];
+        const payloads = halves.map((half, at): PayloadWrite => ({
+          ...{ kind: 'frames', runId, threadId: 't', first: first + at },
+          frames: half.map(withState),
+        }));
+        return given.log.commit(batch([], { payloads }));
+      });
+      // Refused after it was written.
+      const [runId, own] = random.pick([...written]);
+      const refused = [
+        { kind: 'frames', runId: 'undone', threadId: 't', first: 0, frames: [frame('custom', 'x')] },
+        { kind: 'frames', runId, threadId: 't', first: own.length - 1, frames: [frame('custom', 'no')] },
+      ] as const;
+      if (own.length > 0 && random.chance(0.2))
+        await assert.rejects(given.log.commit(batch([], { payloads: refused })), /already/);
+      await Promise.all(batches);
+      if (random.chance(0.02)) {
+        await given.log.commit(batch([], { payloads: [{ kind: 'forget-frames', runId, threadId: 't' }] }));
+        written.delete(runId);
+        gone.push(runId);
+      }
+      if (random.chance(0.02)) await given.reopen();
+      if (step % 30 !== 0) continue;
+      for (const [id, frames] of written) {
+        assert.deepEqual(await readAll(given, id), frames, id);
+        assert.equal(await given.log.payloads.lastFrame(id), frames.length - 1);
+        const named = frames.filter(({ event }) => event.startsWith('lifecycle'));
+        const found = await given.log.payloads.framesNamed(id, 'lifecycle');
+        assert.deepEqual(
+          found.map(({ event, data }) => ({ event, data })),
+          named,
+        );
+        assert.deepEqual(await given.log.payloads.framesNamed(id, 'life'), []);
+      }
+      for (const id of [...gone, 'undone']) assert.equal(await given.log.payloads.lastFrame(id), -1, id);
+    }
+    assert.ok(gone.length > 0);
   }));
 
 test.run();

@@ -31,7 +31,7 @@ export const RUNS_WITH_FRAMES: Scan<[Wanted], { kept: OldRun[]; next: EndedAt | 
   async answer(ask, wanted) {
     const ended = await ask.all<{ run_id: string; thread_id: string; ended_at: number; kept: number }>(
       `SELECT run_id, thread_id, ended_at, CASE WHEN EXISTS (
-           SELECT 1 FROM frame_runs AS framed WHERE framed.thread_id = runs.thread_id AND framed.run_id = runs.run_id)
+           SELECT 1 FROM frames WHERE frames.run = ${ask.dialect.storedId('runs.run_id')})
          AND NOT EXISTS (
            SELECT 1 FROM threads WHERE threads.thread_id = runs.thread_id AND imported_at >= @before)
          THEN 1 ELSE 0 END AS kept

@@ -1,33 +1,65 @@
 /**
- * Rows of checkpoints, written inside the commit's transaction. P3 The text of one is kept as what differs from an
- * earlier one of its thread and namespace. Before that row goes or changes, what leans on it is packed anew.
+ * Checkpoints, values of channels and writes of tasks, written inside the commit's transaction. P3 A conversation is
+ * stored once: a checkpoint differs from the one before it in its namespace, a value from the latest of its channel. What
+ * is new in a value mostly was the graph's input or was written by a task right before, so it differs from those, too.
  */
-import type { Stored } from '../../sql/coder.ts';
+import type { ChannelText, PayloadWrite, WriteText } from '../../port/payloads.ts';
+import type { Prepare } from '../statements.ts';
+import { COMMON, joinParts, namesOf } from './checkpoint-text.ts';
+import { heldKey, type HeldTexts } from './held-texts.ts';
+import { toStoredId } from './tables.ts';
+import { encodeText, loadBase, makeDependantsWhole, type BaseText } from './text-rows.ts';
+import { threadOf } from './text-threads.ts';
 
-import type { PayloadWrite } from '../../port/payloads.ts';
-import { writeChannel } from './channel-store.ts';
-import type { CheckpointKeys } from './checkpoint-keys.ts';
-import {
-  isLong,
-  joinParts,
-  MARK,
-  openTexts,
-  packAgainst,
-  packWhole,
-  readWhole,
-  type PackedCheckpoint,
-} from './checkpoint-text.ts';
-import { opened, type Prepare } from '../statements.ts';
-import { toBase } from './token-difference.ts';
-import { leanWrites } from './write-store.ts';
+/** For a shorter value the channel's latest is not read, in UTF-16 units. */
+const SHORTEST = 256;
+/** Shorter texts are stored whole, and are no bases of others but of the channel's next value. */
+const SHORTEST_NEAR = 64;
+/** Of all texts that a value may be made of. */
+const LONGEST_NEAR = 262_144;
+/** A write of this length may be the whole value of its channel. */
+const LIKE_A_VALUE = 1024;
+/** A write of this part of a value's length is most likely that value. */
+const MOST = 3 / 4;
+/** The channel that has a graph's input until its first step is done. */
+const INPUT = '__start__';
 
-/** A difference that takes more than this part of its text is better made from another base. */
-const DEAR = 1 / 5;
+export interface PayloadStore {
+  readonly prepare: Prepare;
+  readonly held: HeldTexts;
+}
 
-export interface NewCheckpoint {
+type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
+
+interface Place {
   readonly threadId: string;
-  readonly runId: string;
   readonly ns: string;
+}
+
+export function writeCheckpoint(store: PayloadStore, write: Write<'checkpoint'>, at: number): void {
+  const { threadId, runId, checkpoint, lastFrame, at: savedAt } = write;
+  const { ns, checkpointId, parentId, body } = checkpoint;
+  const place = { threadId, ns };
+  for (const blob of checkpoint.blobs) {
+    const near = [checkpointId, parentId].flatMap((id) =>
+      id === null ? [] : nearOf(store, place, id, blob.channel),
+    );
+    const value = writeValue(store, place, blob, { near, isFirst: parentId === null });
+    if (value !== undefined && blob.channel === INPUT) holdNear(store, place, checkpointId, INPUT, value);
+  }
+  writeCheckpointRow(store, {
+    ...{ ...place, runId, checkpointId, parentId, at: savedAt ?? at, lastFrame: lastFrame ?? null },
+    text: joinParts({
+      metadata: JSON.stringify(checkpoint.metadata),
+      versions: JSON.stringify(checkpoint.channelVersions),
+      valueChannels: JSON.stringify(checkpoint.valueChannels),
+      body,
+    }),
+  });
+}
+
+export interface NewCheckpointRow extends Place {
+  readonly runId: string;
   readonly checkpointId: string;
   readonly parentId: string | null;
   readonly at: number;
@@ -35,138 +67,175 @@ export interface NewCheckpoint {
   readonly text: string;
 }
 
-type CheckpointWrite = Extract<PayloadWrite, { kind: 'checkpoint' }>;
+export function writeCheckpointRow({ prepare, held }: PayloadStore, saved: NewCheckpointRow): void {
+  const { threadId, ns, runId, checkpointId, parentId, at, lastFrame, text } = saved;
+  const thread = threadOf(prepare, held, threadId);
+  const [name, run] = [toStoredId(checkpointId), toStoredId(runId)];
+  const parent = parentId === null ? null : toStoredId(parentId);
+  const key = heldKey('c', threadId, ns, '');
+  const latest = held.of(key);
+  const last = latest.length > 0 || parentId === null ? latest : findLatest(prepare, thread, ns);
+  const names = namesOf({ thread: threadId, run, parent, name });
+  const following = last.length === 0 ? undefined : encodeText(prepare, text, last, names);
+  const { cost, ...columns } =
+    following !== undefined && following.bases !== null
+      ? following
+      : encodeText(prepare, text, [], COMMON + names);
+  const { changes, lastInsertRowid } = prepare(
+    `INSERT INTO texts (thread, kind, ns, name, version, run, parent, at, last_frame, bases, size, data, crc)
+     VALUES (@thread, 'c', @ns, @name, '', @run, @parent, @at, @lastFrame, @bases, @size, @data, @crc)
+     ON CONFLICT DO NOTHING`,
+  ).run({ thread, ns, name, run, parent, at, lastFrame, ...columns });
+  if (changes > 0) return held.set(key, [{ id: Number(lastInsertRowid), text, cost }]);
+  replaceCheckpoint({ prepare, held }, saved);
+}
 
-export function writeCheckpoint(
-  prepare: Prepare,
-  keys: CheckpointKeys,
-  { threadId, runId, checkpoint, lastFrame, at: savedAt }: CheckpointWrite,
-  at: number,
+/** A checkpoint that was there keeps its ids. */
+function replaceCheckpoint(
+  { prepare, held }: PayloadStore,
+  { threadId, ns, checkpointId, lastFrame, text }: NewCheckpointRow,
 ): void {
-  const { ns, checkpointId, parentId, body } = checkpoint;
-  const text = joinParts({
-    metadata: JSON.stringify(checkpoint.metadata),
-    versions: JSON.stringify(checkpoint.channelVersions),
-    valueChannels: JSON.stringify(checkpoint.valueChannels),
-    body,
-  });
-  writeRow(prepare, keys, {
-    ...{ threadId, runId, ns, checkpointId, parentId },
-    at: savedAt ?? at,
-    lastFrame: lastFrame ?? null,
-    text,
-  });
-  const thread = keys.thread(threadId);
-  const run = keys.name(thread, runId);
-  for (const blob of checkpoint.blobs) {
-    const value = writeChannel(prepare, keys, { thread, ns }, blob, run);
-    if (value !== undefined && parentId !== null)
-      leanWrites(prepare, { ns, parent: keys.name(thread, parentId) }, value);
-  }
+  const thread = threadOf(prepare, held, threadId);
+  const id = prepare("SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? AND name = ?")
+    .pluck()
+    .get(thread, ns, toStoredId(checkpointId)) as number;
+  makeDependantsWhole(prepare, 'texts', thread, new Set([id]));
+  held.forget();
+  prepare(
+    'UPDATE texts SET bases = NULL, size = NULL, data = @data, crc = @crc, last_frame = @lastFrame WHERE id = @id',
+  ).run({ id, ...prepare.coder.columns(text), lastFrame });
+}
+
+const findLatest = (prepare: Prepare, thread: number, ns: string): readonly BaseText[] =>
+  loadFound(
+    prepare,
+    prepare("SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? ORDER BY id DESC LIMIT 1")
+      .pluck()
+      .get(thread, ns),
+  );
+
+const findLatestValue = (
+  prepare: Prepare,
+  thread: number,
+  ns: string,
+  channel: string,
+): readonly BaseText[] =>
+  loadFound(
+    prepare,
+    prepare(
+      "SELECT id FROM texts WHERE thread = ? AND kind = 'v' AND ns = ? AND name = ? ORDER BY version DESC LIMIT 1",
+    )
+      .pluck()
+      .get(thread, ns, channel),
+  );
+
+const loadFound = (prepare: Prepare, id: unknown): readonly BaseText[] =>
+  id === undefined ? [] : [loadBase(prepare, 'texts', id as number)];
+
+/** `isFirst`: no checkpoint of the namespace precedes the value's. */
+function writeValue(
+  { prepare, held }: PayloadStore,
+  { threadId, ns }: Place,
+  { channel, version, data }: ChannelText,
+  { near, isFirst, runId }: { near: readonly BaseText[]; isFirst: boolean; runId?: string },
+): BaseText | undefined {
+  const thread = threadOf(prepare, held, threadId);
+  const key = heldKey('v', threadId, ns, channel);
+  const isLong = data.length >= SHORTEST;
+  const known = held.of(key);
+  const latest =
+    !isLong || known.length > 0 || isFirst ? known : findLatestValue(prepare, thread, ns, channel);
+  const bases = [...near.filter(({ text }) => text.length >= data.length * MOST), ...latest, ...near];
+  const { cost, ...columns } = encodeText(prepare, data, data.length < SHORTEST_NEAR ? [] : bases);
+  const { changes, lastInsertRowid } = prepare(
+    `INSERT INTO texts (thread, kind, ns, name, version, run, bases, size, data, crc)
+     VALUES (@thread, 'v', @ns, @channel, @version, @run, @bases, @size, @data, @crc) ON CONFLICT DO NOTHING`,
+  ).run({ thread, ns, channel, version, run: runId === undefined ? null : toStoredId(runId), ...columns });
+  if (changes === 0) return undefined;
+  const value = { id: Number(lastInsertRowid), text: data, cost };
+  held.set(key, [value]);
+  return value;
 }
 
 export function writeValues(
-  prepare: Prepare,
-  keys: CheckpointKeys,
-  { threadId, runId, ns, values }: Extract<PayloadWrite, { kind: 'channel-values' }>,
+  store: PayloadStore,
+  { threadId, runId, ns, values }: Write<'channel-values'>,
 ): void {
-  const thread = keys.thread(threadId);
-  const run = keys.name(thread, runId);
-  for (const value of values) writeChannel(prepare, keys, { thread, ns }, value, run);
+  for (const value of values) writeValue(store, { threadId, ns }, value, { near: [], isFirst: false, runId });
 }
 
-export function writeRow(prepare: Prepare, keys: CheckpointKeys, saved: NewCheckpoint): void {
-  const { threadId, ns, at } = saved;
-  const thread = keys.thread(threadId);
-  const checkpoint = keys.name(thread, saved.checkpointId);
-  const { changes } = prepare(
-    `INSERT INTO checkpoint_rows (thread, ns, checkpoint, parent, run, at, last_frame, packed, crc, base)
-     VALUES (@thread, @ns, @checkpoint, @parent, @run, @at, @lastFrame, @data, @crc, @base) ON CONFLICT DO NOTHING`,
+const nearKey = ({ threadId, ns }: Place, checkpointId: string, channel: string): string =>
+  heldKey('w', threadId, ns, `${checkpointId} ${channel}`);
+
+/** What a value of the channel in this checkpoint or the next one may be made of. */
+const nearOf = (
+  { held }: PayloadStore,
+  place: Place,
+  checkpointId: string,
+  channel: string,
+): readonly BaseText[] => [channel, INPUT].flatMap((name) => held.of(nearKey(place, checkpointId, name)));
+
+function holdNear(
+  { held }: PayloadStore,
+  place: Place,
+  checkpointId: string,
+  channel: string,
+  text: BaseText,
+): void {
+  const key = nearKey(place, checkpointId, channel);
+  const near = held.of(key);
+  const size = near.reduce((sum, other) => sum + other.text.length, text.text.length);
+  if (text.text.length >= SHORTEST_NEAR && size <= LONGEST_NEAR) held.set(key, [...near, text]);
+}
+
+/** Writes of one row in the order of their texts: those of each task, with index, channel and length. */
+export type WriteParts = readonly (readonly [
+  taskId: string,
+  taskPath: string,
+  writes: readonly (readonly [idx: number, channel: string, length: number])[],
+])[];
+
+function partsOf(writes: readonly WriteText[]): WriteParts {
+  const parts: [string, string, [number, string, number][]][] = [];
+  for (const { taskId, taskPath = '', idx, channel, data } of writes) {
+    const last = parts.at(-1);
+    const write: [number, string, number] = [idx, channel, data.length];
+    if (last?.[0] === taskId && last[1] === taskPath) last[2].push(write);
+    else parts.push([taskId, taskPath, [write]]);
+  }
+  return parts;
+}
+
+/** A later write of a task and index counts when they are read; without its run the earlier one does again. */
+export function writeWrites(store: PayloadStore, write: Write<'checkpoint-writes'>): void {
+  // A row that a value is made of costs the value's reader all that it has.
+  const [short, long] = [false, true].map((isLong) =>
+    write.writes.filter(({ data }) => data.length >= LIKE_A_VALUE === isLong),
+  ) as [WriteText[], WriteText[]];
+  for (const writes of [...(short.length > 0 ? [short] : []), ...long.map((each) => [each])])
+    writeRow(store, { ...write, writes });
+}
+
+function writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): void {
+  const { threadId, runId, ns, checkpointId, writes } = write;
+  const { prepare, held } = store;
+  const place = { threadId, ns };
+  const text = writes.map(({ data }) => data).join('');
+  const channels = [...new Set(writes.map(({ channel }) => channel))];
+  const values =
+    text.length < LIKE_A_VALUE
+      ? []
+      : channels.flatMap((channel) => held.of(heldKey('v', threadId, ns, channel)));
+  const near = channels.flatMap((channel) => nearOf(store, place, checkpointId, channel));
+  const bases = text.length < SHORTEST_NEAR ? [] : [...values, ...near];
+  const { cost, ...columns } = encodeText(prepare, text, bases);
+  const { lastInsertRowid } = prepare(
+    `INSERT INTO texts (thread, kind, ns, name, run, parts, bases, size, data, crc)
+     VALUES (@thread, 'w', @ns, @name, @run, @parts, @bases, @size, @data, @crc)`,
   ).run({
-    thread,
-    ns,
-    checkpoint,
-    at,
-    lastFrame: saved.lastFrame,
-    parent: saved.parentId === null ? null : keys.name(thread, saved.parentId),
-    run: keys.name(thread, saved.runId),
-    ...sealed(prepare, pack(prepare, keys, thread, saved)),
+    ...{ thread: threadOf(prepare, held, threadId), ns, name: toStoredId(checkpointId) },
+    ...{ run: toStoredId(runId), parts: JSON.stringify(partsOf(writes)), ...columns },
   });
-  if (changes > 0) return;
-  // It was there, and keeps its ids.
-  const id = prepare('SELECT id FROM checkpoint_rows WHERE checkpoint = ? AND ns = ?')
-    .pluck()
-    .get(checkpoint, ns) as number;
-  packLeaningAnew(prepare, keys, thread, [id]);
-  prepare(
-    'UPDATE checkpoint_rows SET packed = @data, crc = @crc, base = NULL, last_frame = @lastFrame WHERE id = @id',
-  ).run({ id, ...prepare.coder.columns(packWhole(saved.text)), lastFrame: saved.lastFrame });
-}
-
-const sealed = ({ coder }: Prepare, { packed, base }: { packed: string; base: number | null }) => ({
-  ...coder.columns(packed),
-  base,
-});
-
-/** What this row differs from is what the row before it does, unless that takes too much; a lone one is not replaced. */
-function pack(
-  prepare: Prepare,
-  keys: CheckpointKeys,
-  thread: number,
-  { threadId, runId, ns, checkpointId, parentId, text }: NewCheckpoint,
-): { packed: string; base: number | null } {
-  const last = prepare(
-    `SELECT id, base, iif(base IS NULL, substr(${opened('packed')}, 1, 1), NULL) AS mark FROM checkpoint_rows
-     WHERE thread = ? AND ns = ? ORDER BY id DESC LIMIT 1`,
-  ).get(thread, ns) as { id: number; base: number | null; mark: string | null } | undefined;
-  if (last === undefined || (last.base === null && last.mark !== MARK) || isLong(text))
-    return { packed: packWhole(text), base: null };
-  const row = last.base ?? last.id;
-  const base = keys.base(row, () => {
-    const packed = prepare('SELECT packed FROM checkpoint_rows WHERE id = ?').pluck().get(row) as Stored;
-    return readWhole(prepare.coder.open(packed));
-  });
-  const ids = { thread_id: threadId, run_id: runId, parent_id: parentId, checkpoint_id: checkpointId };
-  const packed = packAgainst(base, ids, text);
-  const isDear = last.base !== null && packed.length > text.length * DEAR;
-  return isDear ? { packed: packWhole(text), base: null } : { packed, base: row };
-}
-
-/** Comes before rows of the thread go or change; their own texts are as before. */
-export function packLeaningAnew(
-  prepare: Prepare,
-  keys: CheckpointKeys,
-  thread: number,
-  rows: readonly number[],
-): void {
-  keys.forget();
-  const going = JSON.stringify(rows);
-  const leaning = prepare(
-    `SELECT seq, checkpoints.*, (SELECT base FROM checkpoint_rows WHERE id = seq) AS row FROM checkpoints
-     WHERE seq IN (SELECT id FROM checkpoint_rows WHERE thread = @thread
-       AND base IN (SELECT value FROM json_each(@going)) AND id NOT IN (SELECT value FROM json_each(@going)))
-     ORDER BY seq`,
-  ).all({ thread, going }) as (PackedCheckpoint & { seq: number; row: number })[];
-  const update = prepare(
-    'UPDATE checkpoint_rows SET packed = @data, crc = @crc, base = @base WHERE id = @id',
-  );
-  for (const [, group] of groupByRow(leaning)) {
-    const texts = group.map(openTexts(prepare.coder));
-    const base = toBase(texts[0]!);
-    group.forEach((row, index) => {
-      const text = texts[index]!;
-      const packed = index === 0 ? packWhole(text) : packAgainst(base, row, text);
-      update.run({ id: row.seq, ...sealed(prepare, { packed, base: index === 0 ? null : group[0]!.seq }) });
-    });
-  }
-}
-
-function groupByRow<T extends { row: number }>(rows: readonly T[]): Map<number, T[]> {
-  const groups = new Map<number, T[]>();
-  for (const row of rows) {
-    const group = groups.get(row.row);
-    if (group === undefined) groups.set(row.row, [row]);
-    else group.push(row);
-  }
-  return groups;
+  const row = { id: Number(lastInsertRowid), text, cost };
+  for (const channel of channels) holdNear(store, place, checkpointId, channel, row);
 }

@@ -2,72 +2,46 @@
  * Compares each row of content with its checksum, so that a bit which flipped on the disk is found and named. Derived
  * rows and snapshots have none: they are compared with what the events lead to.
  */
+import { KINDS, type Kind } from '../../port/kinds.ts';
 import type { Finding } from '../../port/past.ts';
 import type { RowReader } from '../row-store.ts';
-import { idOf } from './checkpoint-tables.ts';
 
 export interface ContentTable {
   readonly table: string;
-  /** The column of its content, `data` if left out. */
-  readonly column?: string;
-  /** SQL for what a row is called, its thread first. */
-  readonly name: string;
+  readonly rows?: Kind['rows'];
+  /** What a row is called, with columns in braces. */
+  readonly title: string;
   /** SQL for the position of the event. */
   readonly position?: string;
   readonly isSecret?: true;
 }
 
-const THREAD = `'thread ' || coalesce((SELECT thread_id FROM checkpoint_threads WHERE id = bad.thread), '?')`;
-const checkpoint = (column: string): string =>
-  `(SELECT ${idOf('name')} FROM checkpoint_names WHERE id = bad.${column})`;
-const FRAME = `'thread ' || coalesce((SELECT thread_id FROM frame_runs WHERE frame_runs.run_id = bad.run_id), '?')
-  || ': frame ' || id || ' of run ' || run_id`;
-
 export const CONTENT_TABLES: readonly ContentTable[] = [
-  {
-    table: 'events',
-    name: `'stream ' || stream || ': event ' || version || ' (' || type || ')'`,
-    position: 'position',
-  },
-  { table: 'secrets', name: `'thread ' || thread_id || ': secret of run ' || run_id`, isSecret: true },
-  { table: 'cron_secrets', name: `'cron ' || cron_id || ': secret'`, isSecret: true },
-  { table: 'bodies', name: `'thread ' || thread_id || ': body of webhook ' || delivery_id` },
-  { table: 'item_values', name: `'item ' || item_id || ': value'` },
-  { table: 'item_vectors', name: `'item ' || item_id || ': vector ' || idx` },
-  { table: 'frame_rows', name: FRAME },
-  { table: 'frame_tail', name: FRAME },
-  { table: 'frame_states', name: `'thread ' || thread_id || ': frame state ' || id` },
-  { table: 'untracked_values', name: `'thread ' || thread_id || ': untracked values of run ' || run_id` },
-  {
-    table: 'recordings',
-    name: `'thread ' || thread_id || ': part ' || seq || ' of the recording of run ' || run_id`,
-  },
-  {
-    table: 'resume_calls',
-    name: `'thread ' || thread_id || ': part ' || seq || ' of what run ' || run_id || ' was answered'`,
-  },
-  {
-    table: 'checkpoint_rows',
-    column: 'packed',
-    name: `${THREAD} || ': checkpoint ' || ${checkpoint('checkpoint')}`,
-  },
-  { table: 'blob_rows', name: `${THREAD} || ': value of channel ' || channel || ', version ' || version` },
-  {
-    table: 'write_rows',
-    name: `'thread ' || coalesce((SELECT thread_id FROM checkpoint_threads JOIN checkpoint_names AS own
-        ON own.thread = checkpoint_threads.id WHERE own.id = bad.checkpoint), '?')
-      || ': write ' || idx || ' of task ' || ${idOf('task')} || ' on checkpoint ' || ${checkpoint('checkpoint')}`,
-  },
+  { table: 'events', title: 'stream {stream}: event {version} ({type})', position: 'position' },
+  ...Object.values<Kind>(KINDS),
 ];
 
-/** The first row of a table that is not what was written. */
-export function findBadRow(
-  rows: Pick<RowReader, 'get'>,
-  { table, column = 'data', name, position = 'NULL' }: ContentTable,
-): Finding | undefined {
+/** SQL for the id of a row's thread, where that is not in the row itself. */
+const THREADS: Readonly<Record<string, string>> = {
+  texts: '(SELECT own.name FROM texts AS own WHERE own.id = bad.thread)',
+  frames: '(SELECT own.thread FROM frames AS own WHERE own.run = bad.run AND own.first = 0)',
+};
+
+const titled = ({ table, title }: ContentTable): string =>
+  `'${title.replace(/\{(\w+)\}/g, (_, column: string) => {
+    const own = (column === 'thread' ? THREADS[table] : undefined) ?? `bad.${column}`;
+    return `' || coalesce(shown_id(${own}), '?') || '`;
+  })}'`;
+
+/** The first row that is not what was written. */
+export function findBadRow(rows: Pick<RowReader, 'get'>, content: ContentTable): Finding | undefined {
+  const { table, rows: of = {}, position = 'NULL' } = content;
   const found = rows.get<{ subject: string; position: number | null }>(
-    `SELECT ${name} AS subject, ${position} AS position FROM ${table} AS bad
-     WHERE crc <> checksum(CAST(${column} AS BLOB)) LIMIT 1`,
+    `SELECT ${titled(content)} AS subject, ${position} AS position FROM ${table} AS bad
+     WHERE crc <> checksum(CAST(data AS BLOB)) ${Object.keys(of)
+       .map((name) => `AND ${name} = @${name}`)
+       .join(' ')} LIMIT 1`,
+    of,
   );
   return (
     found && {
@@ -78,8 +52,8 @@ export function findBadRow(
 }
 
 export function findBadChecksum(rows: Pick<RowReader, 'get'>): Finding | undefined {
-  for (const table of CONTENT_TABLES) {
-    const finding = findBadRow(rows, table);
+  for (const content of CONTENT_TABLES) {
+    const finding = findBadRow(rows, content);
     if (finding !== undefined) return finding;
   }
   return undefined;

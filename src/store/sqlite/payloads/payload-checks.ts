@@ -12,11 +12,19 @@ import type { RowReader } from '../row-store.ts';
 import { opened } from '../statements.ts';
 
 const DATA = opened('data');
+/** The same within a question about other rows. */
+const EVENT = opened('events.data');
 
 interface PayloadCheck {
   readonly sql: string;
   readonly problem: (subject: string) => string;
 }
+
+/** A checkpoint of a thread. All are SQL for text. */
+const saved = (threadId: string, ns: string, checkpointId: string): string =>
+  `SELECT 1 FROM texts AS c JOIN texts AS t ON t.id = c.thread AND t.thread = 0 AND t.kind = 't' AND t.ns = ''
+     AND t.name = stored_id(${threadId})
+   WHERE c.kind = 'c' AND c.ns = ${ns} AND c.name = stored_id(${checkpointId})`;
 
 const CHECKS: readonly PayloadCheck[] = [
   {
@@ -24,33 +32,20 @@ const CHECKS: readonly PayloadCheck[] = [
             (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
                AND ${DATA} ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
           FROM threads WHERE head IS NOT NULL AND NOT EXISTS
-            (SELECT 1 FROM checkpoints AS saved WHERE saved.thread_id = threads.thread_id AND ns = ''
-               AND checkpoint_name IN (head, unhex(replace(head, '-', ''))))
+            (${saved('threads.thread_id', "''", 'head')})
           ORDER BY thread_id`,
     problem: (head) => `${head} is missing`,
   },
   {
-    sql: `SELECT run_id AS subject, NULL AS position FROM frames
-          GROUP BY run_id HAVING min(id) <> 0 OR count(*) <> max(id) + 1`,
+    sql: `SELECT shown_id(run) AS subject, NULL AS position FROM frames
+          GROUP BY run HAVING min(first) <> 0 OR sum(last - first + 1) <> max(last) + 1`,
     problem: (run) => `run ${run}: its frames have a gap`,
-  },
-  {
-    sql: `SELECT run_id AS subject, NULL AS position FROM frames
-          WHERE state IS NOT NULL AND state NOT IN (SELECT id FROM frame_states)`,
-    problem: (run) => `run ${run}: a frame's text is missing`,
-  },
-  {
-    sql: `SELECT id AS subject, NULL AS position FROM frame_states
-          WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM frame_states)`,
-    problem: (id) => `frame state ${id} has a delta base that is gone`,
   },
   {
     sql: `SELECT json_extract(${DATA}, '$.checkpointId') AS subject, position FROM events
           WHERE type = 'CheckpointSaved'
             AND EXISTS (SELECT 1 FROM runs WHERE run_id = json_extract(${DATA}, '$.runId'))
-            AND NOT EXISTS (SELECT 1 FROM checkpoints
-              WHERE thread_id = json_extract(${DATA}, '$.threadId') AND ns = json_extract(${DATA}, '$.ns')
-                AND checkpoint_name IN (json_extract(${DATA}, '$.checkpointId'), unhex(replace(json_extract(${DATA}, '$.checkpointId'), '-', ''))))
+            AND NOT EXISTS (${saved(`${EVENT} ->> 'threadId'`, `${EVENT} ->> 'ns'`, `${EVENT} ->> 'checkpointId'`)})
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
@@ -60,9 +55,7 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT json_extract(saved.value, '$.checkpointId') AS subject, position
           FROM events, json_each(${DATA}, '$.checkpoints') AS saved
           WHERE events.type = 'StateUpdated'
-            AND NOT EXISTS (SELECT 1 FROM checkpoints
-              WHERE thread_id = json_extract(${DATA}, '$.threadId') AND ns = json_extract(saved.value, '$.ns')
-                AND checkpoint_name IN (json_extract(saved.value, '$.checkpointId'), unhex(replace(json_extract(saved.value, '$.checkpointId'), '-', ''))))
+            AND NOT EXISTS (${saved(`${EVENT} ->> 'threadId'`, "saved.value ->> 'ns'", "saved.value ->> 'checkpointId'")})
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type = 'ThreadPruned')
           ORDER BY position`,
@@ -71,36 +64,17 @@ const CHECKS: readonly PayloadCheck[] = [
   {
     sql: `SELECT kept.value ->> 'checkpointId' AS subject, position FROM events, json_each(${DATA}, '$.kept') AS kept
           WHERE events.type = 'ThreadPruned'
-            AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE thread_id = ${DATA} ->> 'threadId'
-              AND ns = kept.value ->> 'ns' AND checkpoint_name IN (kept.value ->> 'checkpointId',
-                unhex(replace(kept.value ->> 'checkpointId', '-', ''))))
+            AND NOT EXISTS (${saved(`${EVENT} ->> 'threadId'`, "kept.value ->> 'ns'", "kept.value ->> 'checkpointId'")})
             AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.stream = events.stream
               AND later.version > events.version AND later.type IN ('ThreadPruned', 'RunDeleted'))
           ORDER BY position`,
     problem: (checkpoint) => `checkpoint ${checkpoint}, which a pruning left, is missing`,
   },
-  {
-    sql: `SELECT id AS subject, NULL AS position FROM checkpoint_rows
-          WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM checkpoint_rows WHERE base IS NULL)`,
-    problem: (row) => `the text of checkpoint row ${row} has a delta base that is gone`,
-  },
-  {
-    sql: `SELECT thread_id || ' ' || channel || ' ' || version AS subject, NULL AS position
-          FROM channel_blobs AS delta WHERE base IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM channel_blobs AS below WHERE below.thread_id = delta.thread_id
-              AND below.ns = delta.ns AND below.channel = delta.channel AND below.version = delta.base)`,
-    problem: (value) => `value ${value} has a delta base that is gone`,
-  },
-  {
-    sql: `SELECT thread_id || ' ' || checkpoint_id AS subject, NULL AS position FROM checkpoint_writes
-          WHERE base IS NOT NULL AND base NOT IN (SELECT id FROM blob_rows)`,
-    problem: (checkpoint) => `a write on checkpoint ${checkpoint} has a delta base that is gone`,
-  },
-  {
-    sql: `SELECT id AS subject, NULL AS position FROM blob_rows
-          WHERE rest IS NOT NULL AND rest NOT IN (SELECT id FROM blob_rows WHERE rest IS NULL)`,
-    problem: (row) => `an input in row ${row} has a delta base that is gone`,
-  },
+  ...(['texts', 'frames'] as const).map((table) => ({
+    sql: `SELECT ${table}.id AS subject, NULL AS position FROM ${table}, json_each(${table}.bases) AS base
+          WHERE base.value NOT IN (SELECT id FROM ${table})`,
+    problem: (row: string) => `the text in row ${row} of ${table} has a delta base that is gone`,
+  })),
   {
     sql: `SELECT thread_id AS subject, NULL AS position
           FROM (SELECT thread_id, max(status = 'running') AS busy FROM runs WHERE ended_at IS NULL GROUP BY thread_id)

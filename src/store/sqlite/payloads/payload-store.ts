@@ -1,40 +1,36 @@
 /** Payload tables: writes inside the commit's transaction, reads of what is committed. */
 import { matchesFilter } from '../../../kernel/filter.ts';
 import { startTurn } from '../../../kernel/turn.ts';
-import { isObject, type JsonObject } from '../../../kernel/json.ts';
+import { isObject } from '../../../kernel/json.ts';
 import type { JsonText } from '../../../kernel/json-text.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
-import type {
-  AcceptedRequest,
-  ChannelChoice,
-  PayloadReader,
-  PayloadWrite,
-  StoredCheckpoint,
-  WriteText,
-} from '../../port/payloads.ts';
+import { KINDS, kindsWith } from '../../port/kinds.ts';
+import type { AcceptedRequest, PayloadReader, PayloadWrite } from '../../port/payloads.ts';
 import type { Stored } from '../../sql/coder.ts';
-import type { Ask } from '../../sql/ask.ts';
-import { createHeldValues } from './held-values.ts';
-import { shownValues } from './shown-values.ts';
-import { readChannel } from './channel-store.ts';
-import { createCheckpointKeys, type CheckpointKeys } from './checkpoint-keys.ts';
-import { findCheckpoint, findCheckpoints, type CheckpointRow } from './checkpoint-list.ts';
-import { writeCheckpoint, writeValues } from './checkpoint-store.ts';
-import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
-import { findLastFrameAt, findName, findThread, purgeCheckpoints } from './checkpoint-tables.ts';
-import { unpackCheckpoint } from './checkpoint-text.ts';
+import { mergePayloads } from '../../sql/merge-payloads.ts';
 import { forgetCommands, forgetRequests, redactRuns } from '../event-store.ts';
-import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
-import { createFrameTail, findTail, type FrameTail } from './frame-tail.ts';
-import { readLastConfig } from './last-config.ts';
-import { forgetRecordings, forgetThreadRecordings, readRecording, writeRecording } from './recordings.ts';
-import { forgetThreadResume, readResume, writeResume } from './resume-calls.ts';
-import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
-import { readOutline, readStorage } from './thread-storage.ts';
 import { writeQueue } from '../queue.ts';
 import type { Prepare } from '../statements.ts';
-import { readUntracked, writeUntracked } from './untracked-values.ts';
-import { readWrites, writeWrites } from './write-store.ts';
+import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
+import {
+  findCheckpoint,
+  findLastFrameAt,
+  openCheckpoint,
+  readCheckpoint,
+  readCheckpoints,
+  readValues,
+} from './checkpoint-reads.ts';
+import { writeCheckpoint, writeValues, writeWrites, type PayloadStore } from './checkpoint-store.ts';
+import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
+import { createHeldTexts } from './held-texts.ts';
+import { createHeldValues } from './held-values.ts';
+import { readLastConfig } from './last-config.ts';
+import { forgetRunContents, readRecording, readUntracked, writeRunContent } from './run-contents.ts';
+import { readResume, writeResume } from './resume-calls.ts';
+import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
+import { shownValues } from './shown-values.ts';
+import { findThread } from './text-threads.ts';
+import { readOutline, readStorage } from './thread-storage.ts';
 
 export interface PayloadWriter {
   /** All of one batch, inside the commit's transaction. */
@@ -44,54 +40,35 @@ export interface PayloadWriter {
 }
 
 /** For the one connection that writes. */
-export function createPayloadWriter(prepare: Prepare, tail = createFrameTail(prepare)): PayloadWriter {
-  const store = { prepare, keys: createCheckpointKeys(prepare), tail };
+export function createPayloadWriter(prepare: Prepare): PayloadWriter {
+  const store = { prepare, held: createHeldTexts() };
   return {
     write(payloads, at) {
-      const ending = new Set(payloads.flatMap((write) => (write.kind === 'end-lease' ? [write.runId] : [])));
-      for (const payload of payloads) writePayload(store, payload, at, ending);
+      for (const payload of mergePayloads(payloads)) writePayload(store, payload, at);
     },
-    undone() {
-      store.keys.forget();
-      tail.undone();
-    },
+    undone: store.held.forget,
   };
 }
 
-interface Store {
-  readonly prepare: Prepare;
-  readonly keys: CheckpointKeys;
-  readonly tail: FrameTail;
-}
-
-function writePayload(
-  { prepare, keys, tail }: Store,
-  write: PayloadWrite,
-  at: number,
-  ending: ReadonlySet<string>,
-): void {
+function writePayload(store: PayloadStore, write: PayloadWrite, at: number): void {
+  const { prepare } = store;
   switch (write.kind) {
-    case 'end-lease':
-      tail.settle(write.runId);
-      return;
     case 'queue':
       return writeQueue(prepare, write, at);
     case 'frames':
-      writeFrames(prepare, tail, write, at, ending.has(write.runId));
-      return;
+      return writeFrames(store, write, at);
     case 'untracked-values':
-      return writeUntracked(prepare, write);
     case 'recording':
-      return writeRecording(prepare, write);
+      return writeRunContent(prepare, write);
     case 'resume':
     case 'erase-resume':
       return writeResume(prepare, write);
     case 'checkpoint':
-      return writeCheckpoint(prepare, keys, write, at);
+      return writeCheckpoint(store, write, at);
     case 'channel-values':
-      return writeValues(prepare, keys, write);
+      return writeValues(store, write);
     case 'checkpoint-writes':
-      return writeWrites(prepare, keys, write);
+      return writeWrites(store, write);
     case 'secret':
     case 'erase-secret':
     case 'cron-secret':
@@ -131,121 +108,65 @@ function writePayload(
     case 'forget-requests':
       return forgetRequests(prepare, write.stream, write.runIds);
     case 'forget-checkpoints':
-      forgetCheckpoints(prepare, keys, write);
-      return;
+      return forgetCheckpoints(store, write);
     case 'keep-checkpoints':
-      keepCheckpoints(prepare, keys, write);
-      return;
+      return keepCheckpoints(store, write);
     case 'copy-checkpoints':
-      copyCheckpoints(prepare, keys, write);
-      return;
+      return copyCheckpoints(store, write);
     case 'redact-runs':
       redactRuns(prepare, write.stream, write.runIds);
-      return forgetRecordings(prepare, write.runIds);
-    case 'forget-thread-frames':
-      forgetThreadFrames(prepare, tail, write.threadId);
-      return forgetThreadRecordings(prepare, write.threadId);
+      return forgetRunContents(prepare, 'content', write.runIds);
     case 'forget-frames':
-      return forgetFrames(prepare, tail, write);
+      forgetFrames(store, write.runId, write.threadId);
+      return forgetRunContents(prepare, 'frames', [write.runId]);
+    case 'forget-thread-frames':
+      forgetThreadFrames(store, write.threadId);
+      prepare('DELETE FROM run_contents WHERE thread_id = ?').run(write.threadId);
+      return;
     case 'purge-stream':
       return purgeStream(prepare, write);
     case 'purge-thread':
-      prepare('DELETE FROM secrets WHERE thread_id = @threadId').run(write);
-      forgetThreadResume(prepare, write.threadId);
-      purgeCheckpoints(prepare, write.threadId);
-      keys.forget();
-      forgetThreadFrames(prepare, tail, write.threadId);
-      forgetThreadRecordings(prepare, write.threadId);
+      purgeThread(store, write.threadId);
       purgeStream(prepare, write);
   }
 }
+
+/** L3 Everything that belongs to the thread or its runs. */
+function purgeThread(store: PayloadStore, threadId: string): void {
+  forgetThreadFrames(store, threadId);
+  const thread = findThread(store.prepare, threadId);
+  store.prepare('DELETE FROM texts WHERE thread = @thread OR id = @thread').run({ thread });
+  for (const table of TABLES_OF_RUNS) store.prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
+}
+
+const TABLES_OF_RUNS = new Set(
+  kindsWith(({ owner, table }) => owner === 'run' && table !== 'frames').map((name) => KINDS[name].table),
+);
 
 function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; tombstone: number }): void {
   prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
 }
 
-const partsOf =
-  (checkpointId: string) =>
-  (text: string): unknown =>
-    fromStored(text, 'part of checkpoint', checkpointId);
-
 /** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
-export function createPayloadReader(
-  prepare: Prepare,
-  scan: Ask['scan'],
-  rowsOf: FrameTail['rowsOf'] = findTail(prepare),
-  held = createHeldValues(),
-): PayloadReader {
-  const blobsOf = (threadId: string, ns: string, versions: Record<string, string>, only?: string[]) => {
-    const thread = findThread(prepare, threadId);
-    return (only ?? Object.keys(versions)).flatMap((channel) => {
-      const version = versions[channel];
-      if (thread === undefined || version === undefined) return [];
-      const data = readChannel(prepare, { thread, ns }, channel, version);
-      return data === undefined ? [] : [{ channel, version, data }];
-    });
-  };
-  const toStored = (threadId: string, row: CheckpointRow, choice?: ChannelChoice): StoredCheckpoint => {
-    const { metadata, versions, valueChannels, body } = unpackCheckpoint(prepare.coder, row);
-    const parse = partsOf(row.checkpoint_id);
-    const all = parse(versions) as Record<string, string>;
-    const values = parse(valueChannels) as string[];
-    const writes = readWrites(prepare, threadId, row.ns, row.checkpoint_id);
-    return {
-      ns: row.ns,
-      checkpointId: row.checkpoint_id,
-      parentId: row.parent_id,
-      body,
-      metadata: parse(metadata) as JsonObject,
-      blobs: blobsOf(threadId, row.ns, all, choice && chosen(Object.keys(all), values, writes, choice)),
-      valueChannels: values,
-      writes,
-      at: row.at,
-    };
-  };
-  const find = (threadId: string, ns: string, checkpointId?: string): CheckpointRow | undefined => {
-    if (checkpointId === undefined)
-      return prepare(
-        'SELECT * FROM checkpoints WHERE thread_id = ? AND ns = ? ORDER BY seq DESC LIMIT 1',
-      ).get(threadId, ns) as CheckpointRow | undefined;
-    const thread = findThread(prepare, threadId);
-    const checkpoint = thread === undefined ? undefined : findName(prepare, thread, checkpointId);
-    return checkpoint === undefined
-      ? undefined
-      : findCheckpoint(prepare, { threadId, ns, checkpointId }, checkpoint);
-  };
-
+export function createPayloadReader(prepare: Prepare, held = createHeldValues()): PayloadReader {
   const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
-    const row = find(threadId, '', checkpointId);
+    const row = findCheckpoint(prepare, threadId, '', checkpointId);
     if (row === undefined) return undefined;
     return held.of(`${threadId} ${checkpointId}`, () => {
-      const { versions, valueChannels } = unpackCheckpoint(prepare.coder, row);
-      const parse = partsOf(checkpointId);
-      const all = parse(versions) as Record<string, string>;
-      const names = parse(valueChannels) as string[];
-      return shownValues(names, blobsOf(threadId, '', all, names), parse);
+      const { versions, valueChannels } = openCheckpoint(prepare, row);
+      const values = readValues(prepare, threadId, '', versions, valueChannels);
+      return shownValues(valueChannels, values, (text) =>
+        fromStored(text, 'part of checkpoint', checkpointId),
+      );
     });
   };
 
   return {
     async checkpoint(threadId, ns, checkpointId, choice) {
-      const row = find(threadId, ns, checkpointId);
-      return row && toStored(threadId, row, choice);
+      const row = findCheckpoint(prepare, threadId, ns, checkpointId);
+      return row && readCheckpoint(prepare, threadId, row, choice);
     },
-    async checkpoints(threadId, filter) {
-      const stored: StoredCheckpoint[] = [];
-      let size = 0;
-      const turn = startTurn();
-      for (const { ns, checkpoint_id } of await findCheckpoints(prepare, scan, threadId, filter)) {
-        // Read again after every pause: the thread may be gone by now, and half a checkpoint is none.
-        const row = find(threadId, ns, checkpoint_id);
-        if (row !== undefined)
-          size += sizeOf(stored[stored.push(toStored(threadId, row, filter.choice)) - 1]!);
-        if (filter.maxChars !== undefined && size >= filter.maxChars) break;
-        await turn();
-      }
-      return stored;
-    },
+    checkpoints: (threadId, filter) => readCheckpoints(prepare, threadId, filter),
     outline: async (threadId) => readOutline(prepare, threadId),
     storage: async (threadId) => readStorage(prepare, threadId),
     lastConfig: async (threadId) => readLastConfig(prepare, threadId),
@@ -260,7 +181,7 @@ export function createPayloadReader(
       }
       return matches;
     },
-    ...createFrameReader(prepare, rowsOf),
+    ...createFrameReader(prepare),
     lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
     untracked: async (runId) => readUntracked(prepare, runId),
     recording: async (runId, limit) => readRecording(prepare, runId, limit),
@@ -279,18 +200,3 @@ export function createPayloadReader(
     },
   };
 }
-
-function chosen(
-  channels: readonly string[],
-  values: readonly string[],
-  writes: readonly WriteText[],
-  { names, written }: ChannelChoice,
-): string[] {
-  const left = new Set(values);
-  for (const name of names) left.delete(name);
-  if (written) for (const { channel } of writes) left.delete(channel);
-  return channels.filter((channel) => !left.has(channel));
-}
-
-const sizeOf = ({ blobs }: StoredCheckpoint): number =>
-  blobs.reduce((size, { data }) => size + data.length, 0);

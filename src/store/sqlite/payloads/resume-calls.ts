@@ -1,7 +1,7 @@
 /** X7 What open runs were answered, for their next attempts: one compressed part a row, in order. */
 import type { PayloadWrite } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
-import { CONTENT } from './content-columns.ts';
+import { CONTENT } from './tables.ts';
 
 /** With row ids, because rows are long. */
 export const RESUME_CALLS = `
@@ -33,6 +33,3 @@ export const readResume = (prepare: Prepare, runId: string): Uint8Array[] =>
   (
     prepare('SELECT data FROM resume_calls WHERE run_id = ? ORDER BY seq').pluck().all(runId) as Uint8Array[]
   ).map((part) => prepare.coder.openBytes(part));
-
-export const forgetThreadResume = (prepare: Prepare, threadId: string): void =>
-  void prepare('DELETE FROM resume_calls WHERE thread_id = ?').run(threadId);

@@ -1,10 +1,7 @@
 /** A4 What runs, and crons for their runs, need of their makers: each in a row of its own. */
 import type { Stored } from '../../sql/coder.ts';
 import type { PayloadWrite } from '../../port/payloads.ts';
-import { CONTENT } from './content-columns.ts';
 import type { Prepare } from '../statements.ts';
-
-export const CRON_SECRETS = `CREATE TABLE cron_secrets (cron_id TEXT PRIMARY KEY, ${CONTENT}) STRICT, WITHOUT ROWID`;
 
 const STATEMENTS = {
   secret: 'INSERT OR REPLACE INTO secrets VALUES (@runId, @threadId, @data, @crc)',

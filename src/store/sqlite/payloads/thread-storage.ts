@@ -1,51 +1,49 @@
 /** What is stored of a thread's checkpoints, seen without reading the values. */
-import type { JsonObject } from '../../../kernel/json.ts';
 import type { CheckpointOutline, StorageSum, StorageUse } from '../../port/payloads.ts';
-import { openCheckpoints, type PackedCheckpoint } from './checkpoint-text.ts';
 import type { Prepare } from '../statements.ts';
+import { listCheckpoints, openCheckpoint } from './checkpoint-reads.ts';
+import { toId, type StoredId } from './tables.ts';
+import { findThread } from './text-threads.ts';
+import { readParts } from './write-reads.ts';
 
-interface OutlineRow extends PackedCheckpoint {
-  readonly ns: string;
-  readonly written: string;
+/** Newest first. */
+export function readOutline(prepare: Prepare, threadId: string): CheckpointOutline[] {
+  const channels = prepare("SELECT parts FROM texts WHERE thread = ? AND kind = 'w' AND ns = ? AND name = ?");
+  return listCheckpoints(prepare, threadId)
+    .reverse()
+    .map((row) => {
+      const { versions: _, valueChannels: __, ...opened } = openCheckpoint(prepare, row);
+      const rows = channels.all(row.thread, row.ns, row.name) as { parts: string }[];
+      const written = rows.flatMap((each) =>
+        readParts(each).flatMap(([, , writes]) => writes.map(([, channel]) => channel)),
+      );
+      return { ns: row.ns, ...opened, written: [...new Set(written)] };
+    });
 }
 
-export function readOutline(prepare: Prepare, threadId: string): CheckpointOutline[] {
-  const rows = prepare(
-    `SELECT *,
-       (SELECT json_group_array(DISTINCT channel) FROM write_rows AS w
-         WHERE w.checkpoint = c.checkpoint AND w.ns = c.ns) AS written
-     FROM checkpoints AS c WHERE thread_id = ? ORDER BY seq DESC`,
-  ).all(threadId) as OutlineRow[];
-  const unpack = openCheckpoints(prepare.coder);
-  return rows.map((row) => {
-    const { metadata, body } = unpack(row);
-    return {
-      ns: row.ns,
-      checkpointId: row.checkpoint_id,
-      parentId: row.parent_id,
-      runId: row.run_id,
-      body,
-      metadata: JSON.parse(metadata) as JsonObject,
-      written: JSON.parse(row.written) as string[],
-    };
-  });
+interface Stored extends StorageSum {
+  readonly kind: 'c' | 'v' | 'w';
+  readonly name: StoredId;
+  readonly parts: string | null;
 }
 
 export function readStorage(prepare: Prepare, threadId: string): StorageUse {
-  const channels = prepare(
-    `SELECT channel, count(*) AS count, coalesce(sum(octet_length(data)), 0) AS bytes
-     FROM channel_blobs WHERE thread_id = ? GROUP BY channel ORDER BY channel`,
-  ).all(threadId) as (StorageSum & { channel: string })[];
+  const rows = prepare(
+    `SELECT kind, name, parts, 1 AS count, octet_length(data) AS bytes FROM texts WHERE thread = ? ORDER BY kind, name`,
+  ).all(findThread(prepare, threadId)) as Stored[];
+  const sum = (of: readonly Stored[], countOf = (_row: Stored): number => 1): StorageSum => ({
+    count: of.reduce((count, row) => count + countOf(row), 0),
+    bytes: of.reduce((bytes, row) => bytes + row.bytes, 0),
+  });
+  const ofKind = (kind: Stored['kind']): Stored[] => rows.filter((row) => row.kind === kind);
   return {
-    checkpoints: prepare(
-      `SELECT count(*) AS count,
-         coalesce(sum(octet_length(packed)), 0) AS bytes
-       FROM checkpoints WHERE thread_id = ?`,
-    ).get(threadId) as StorageSum,
-    channels,
-    writes: prepare(
-      `SELECT count(*) AS count, coalesce(sum(octet_length(data)), 0) AS bytes
-       FROM checkpoint_writes WHERE thread_id = ?`,
-    ).get(threadId) as StorageSum,
+    checkpoints: sum(ofKind('c')),
+    channels: [...Map.groupBy(ofKind('v'), ({ name }) => toId(name))].map(([channel, values]) => ({
+      channel,
+      ...sum(values),
+    })),
+    writes: sum(ofKind('w'), ({ parts }) =>
+      readParts({ parts: parts! }).reduce((count, [, , writes]) => count + writes.length, 0),
+    ),
   };
 }
