@@ -41,7 +41,7 @@ const ARROWS: Record<string, readonly string[]> = {
   recording: ['kernel'],
   graphs: [
     ...['kernel', 'recording', 'protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
-    ...['thread/events.ts', 'thread/origin.ts', 'thread/secret.ts'],
+    ...['thread/events.ts', 'thread/origin.ts', 'thread/secret.ts', 'thread/usage.ts'],
   ],
   // Fault attribution is one rule for workers and server.
   workers: ['kernel', 'graphs', 'thread/fault.ts'],

@@ -76,7 +76,7 @@ export async function derivedWrites(
   for (const [index, { type, data }] of events.entries()) {
     switch (type) {
       case 'RunCompleted': {
-        const { runId, threadId, outcome } = data;
+        const { runId, threadId, outcome, usage = null } = data;
         if (!isLed && !isDeleted && data.attempt > 0) payloads.push(...(await lastFrames(log, data)));
         payloads.push({ kind: 'erase-secret', runId });
         if (data.attempt > 0) payloads.push({ kind: 'erase-resume', runId });
@@ -87,7 +87,7 @@ export async function derivedWrites(
           const deliveryId = uuidv5(runId, DELIVERY_ID_NAMESPACE);
           const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
           const thread = isDeleted ? undefined : await log.views.threads.leftBy(data);
-          const body = webhooks.render(run, outcome, values, clock.now(), thread);
+          const body = webhooks.render({ ...run, usage }, outcome, values, clock.now(), thread);
           payloads.push({ kind: 'body', deliveryId, threadId, data: body });
           appends.push({
             stream: deliveryStream(deliveryId),

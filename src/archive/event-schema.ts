@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Json } from '../kernel/json.ts';
 import type { RunKwargs, ThreadEvent, ThreadEventMap } from '../thread/events.ts';
+import type { Usage } from '../thread/usage.ts';
 import { assistant, libraries, name, object, time, uuid } from './records.ts';
 
 const json = z.custom<Json>((value) => value !== undefined, 'expected a value');
@@ -76,6 +77,11 @@ const kwargs = z.strictObject({
   protocol: z.literal('v2').optional(),
 }) satisfies HasAll<Omit<RunKwargs, 'webhook'>>;
 
+const usage = z.strictObject({
+  ...{ calls: count, inputTokens: count, outputTokens: count },
+  ...{ unreported: count.optional(), ms: count.optional() },
+}) satisfies HasAll<Usage>;
+
 const thread = { threadId: uuid };
 const run = { threadId: uuid, runId: uuid };
 const attempt = { ...run, attempt: count };
@@ -119,7 +125,7 @@ const DATA = {
     incarnation: name.optional(),
   }),
   RunCancelRequested: z.strictObject({ ...run, action, ...stop, keep: z.literal('messages').optional() }),
-  CheckpointSaved: z.strictObject({ ...attempt, ...saved.shape }),
+  CheckpointSaved: z.strictObject({ ...attempt, ...saved.shape, usage: usage.optional() }),
   StateUpdated: z.strictObject({
     ...{ ...thread, updateId: name, checkpoints: z.array(saved), head: name.nullable() },
     ...{ next: names, interrupts: object },
@@ -136,6 +142,7 @@ const DATA = {
     repeated: z
       .array(z.strictObject({ node: text, served: z.array(count), again: z.array(count) }))
       .optional(),
+    usage: usage.optional(),
   }),
   RunDeleted: z.strictObject({
     ...{ ...run, kept: z.array(key), head: name.nullable() },

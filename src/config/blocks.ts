@@ -121,10 +121,36 @@ export const resumeCalls = setting(
 const STRATEGIES = { delete: 'delete', keep_latest: 'keep-latest' } as const;
 const strategy = choice('delete', 'keep_latest').transform((given) => STRATEGIES[given]);
 
+const MAX_BUDGET = 1_000_000_000_000;
 // prettier-ignore
+export const budget = z.strictObject({
+  tokens: positive('tokens', MAX_BUDGET).exactOptional().describe('Input and output tokens together, as the models report them.'),
+  calls: positive('calls', MAX_BUDGET).exactOptional().describe('Calls of models.'),
+  seconds: positive('seconds', MAX_BUDGET).exactOptional().describe('Seconds of execution.'),
+}, 'expected an object with "tokens", "calls" or "seconds"').optional();
+
 export const threadTtl = group({
-  strategy: setting('checkpointer.ttl.strategy', strategy.prefault('delete'), 'The thread goes, or all but its latest state goes.'),
-  minutes: setting('checkpointer.ttl.default_ttl', minutes().optional(), 'Minutes that threads live after their last change when their maker says nothing; for ever without.'),
-  sweepIntervalMinutes: setting('checkpointer.ttl.sweep_interval_minutes', minutes().default(5), 'Minutes between two looks for threads whose time is over.'),
-  sweepLimit: setting('checkpointer.ttl.sweep_limit', whole(1).default(1_000), 'Threads that one look deals with.'),
-}).transform(({ strategy, minutes, ...sweep }) => ({ byDefault: minutes === undefined ? null : { strategy, minutes }, ...sweep }));
+  strategy: setting(
+    'checkpointer.ttl.strategy',
+    strategy.prefault('delete'),
+    'The thread goes, or all but its latest state goes.',
+  ),
+  minutes: setting(
+    'checkpointer.ttl.default_ttl',
+    minutes().optional(),
+    'Minutes that threads live after their last change when their maker says nothing; for ever without.',
+  ),
+  sweepIntervalMinutes: setting(
+    'checkpointer.ttl.sweep_interval_minutes',
+    minutes().default(5),
+    'Minutes between two looks for threads whose time is over.',
+  ),
+  sweepLimit: setting(
+    'checkpointer.ttl.sweep_limit',
+    whole(1).default(1_000),
+    'Threads that one look deals with.',
+  ),
+}).transform(({ strategy, minutes, ...sweep }) => ({
+  byDefault: minutes === undefined ? null : { strategy, minutes },
+  ...sweep,
+}));

@@ -5,7 +5,18 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { defined, type JsonObject } from '../kernel/json.ts';
-import { auth, crons, envSource, graphs, paths, recording, resumeCalls, store, threadTtl } from './blocks.ts';
+import {
+  auth,
+  budget,
+  crons,
+  envSource,
+  graphs,
+  paths,
+  recording,
+  resumeCalls,
+  store,
+  threadTtl,
+} from './blocks.ts';
 import { http } from './http.ts';
 import { amount, choice, flag, list, off, split, text, toMs, whole } from './kinds.ts';
 import { group, setting, withDetails, withForm } from './setting.ts';
@@ -94,6 +105,7 @@ export const settings = z.object({
   studioKeys: setting('PLATFORM_STUDIO_KEY', keys(), 'With any of them the studio passes the auth handler as a user of its own.', 'none: no studio user'),
   http,
   maxBodyBytes: setting('PLATFORM_MAX_BODY_BYTES HTTP_MAX_REQUEST_BODY_BYTES http.max_body_bytes', whole(1_024).default(16 * 2 ** 20), 'Largest body of a request.'),
+  budget: setting('budget', budget, 'Limits of every run, which ends with the error `BudgetReached` after the step in which it reached one. `budget` of an assistant or run may be smaller.', 'none'),
   ...{ webhooks, crons, store, recording, resumeCalls, threadTtl, patience, workers },
   concurrency: setting('PLATFORM_CONCURRENCY N_JOBS_PER_WORKER', whole(1).default(64), 'Runs that execute at once.'),
   runTimeoutMs: setting('PLATFORM_RUN_TIMEOUT_SECS BG_JOB_TIMEOUT_SECS', ms(1, MAX_SECS).prefault(86_400), 'Seconds that a run may take.'),

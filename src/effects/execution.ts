@@ -134,11 +134,19 @@ export function createExecution(options: ExecutionOptions): Execution {
       return log.payloads.checkpoints(threadId, query);
     },
     save(checkpoint) {
-      const { checkpointId, parentId, ns, step, source, body, blobs } = checkpoint;
+      const { usage, ...saved } = checkpoint;
+      const { checkpointId, parentId, ns, step, source, body, blobs } = saved;
+      const place = { checkpointId, parentId, ns, step, source };
       return writes.add(
         {
-          command: { type: 'SaveCheckpoint', ...executing, checkpointId, parentId, ns, step, source },
-          payload: { kind: 'checkpoint', threadId, runId, checkpoint, lastFrame: lastFrameOf(checkpoint) },
+          command: { type: 'SaveCheckpoint', ...executing, ...place, ...(usage && { usage }) },
+          payload: {
+            kind: 'checkpoint',
+            threadId,
+            runId,
+            checkpoint: saved,
+            lastFrame: lastFrameOf(checkpoint),
+          },
           size: body.length + sizeOf(blobs),
         },
         sync,

@@ -15,6 +15,7 @@ import type { Recorded } from '../store/port/events.ts';
 import type { EventLog, Notice } from '../store/port/log.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
+import type { Usage } from '../thread/usage.ts';
 import { openClaims } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
@@ -79,6 +80,14 @@ interface Running {
   isOver: boolean;
 }
 
+/** Where an attempt continues. */
+interface Start {
+  readonly resume: boolean;
+  readonly charges: number;
+  readonly head: string | null;
+  readonly used: Usage | undefined;
+}
+
 export function startExecutor(options: ExecutorOptions): Executor {
   const { log, threads, store, graphs, clock, ids, onFault, permits, isRead } = options;
   const { runTimeoutMs, stopGraceMs, maxCharges } = options;
@@ -98,7 +107,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     if (stopping) stop.abort('shutdown' satisfies StopReason);
     const limitMs = timeLimitOf(run, runTimeoutMs);
     let cancelTimeout: () => void = () => undefined;
-    const { charges = 0, checkpointed: resume = false } = openRun(state, runId) ?? {};
+    const { charges = 0, checkpointed: resume = false, usage: used } = openRun(state, runId) ?? {};
     const execution = createExecution({
       hasKept: lease.attempt > 1,
       isRead: () => isRead(runId),
@@ -116,7 +125,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     });
     const hurry = new AbortController();
     const head = isLiving(state) ? state.head : null;
-    const done = execute(run, { resume, charges }, head, execution, stop, hurry.signal)
+    const done = execute(run, { resume, charges, head, used }, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
@@ -132,8 +141,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function execute(
     run: RunRecord,
-    { resume, charges }: { readonly resume: boolean; readonly charges: number },
-    head: string | null,
+    { resume, charges, head, used }: Start,
     execution: Execution,
     stop: AbortController,
     hurry: AbortSignal,
@@ -146,6 +154,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...orderOf(run, resume, input, secret, recording),
       ...(calls && { calls }),
       ...(options.isDevelopment && { observe: true as const }),
+      ...(used && { used }),
     };
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
     const masked = maskFailures(order, execution.link);

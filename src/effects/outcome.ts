@@ -21,7 +21,7 @@ export const leftBy = (end: RunEnd | LostAttempt): Left =>
   end.kind === 'lost'
     ? {}
     : {
-        ...{ observed: end.observed, repeated: end.repeated },
+        ...{ observed: end.observed, repeated: end.repeated, usage: end.usage },
         ...(end.kind === 'success' && { untracked: end.untracked }),
       };
 
@@ -33,7 +33,7 @@ export function outcomeOf(
 ): Outcome {
   if (end.kind === 'success') return { kind: 'success', next: end.next, interrupts: toJson(end.interrupts) };
   if (end.kind === 'error') {
-    const { observed: _, repeated: __, ...outcome } = end;
+    const { observed: _, repeated: __, usage: ___, ...outcome } = end;
     return outcome;
   }
   const next = end.kind === 'stopped' ? end.next : undefined;

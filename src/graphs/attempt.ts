@@ -10,6 +10,7 @@ import { nodePathOf } from '../kernel/embedded-ids.ts';
 import { inTurn } from '../recording/open-work.ts';
 import type { CheckpointStore, NewCheckpoint, RunEnd, RunLink, StopReason } from './port.ts';
 import type { Observed } from '../thread/origin.ts';
+import type { Meter } from './meter.ts';
 import type { StorePort } from './store-port.ts';
 import { toErrorEnd } from './failure.ts';
 import { openFrameSink, type FrameSink } from './frame-sink.ts';
@@ -23,6 +24,7 @@ export interface Attempt {
   /** Aborts when the server stops the run and when the attempt failed. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly meter: Meter;
   readonly frames: FrameSink;
   /** The checkpoint store; its writes reject once the attempt is over. */
   readonly store: AttemptStore;
@@ -45,6 +47,7 @@ export async function runAttempt(
   signal: AbortSignal,
   clock: Clock,
   closing: AbortSignal,
+  meter: Meter,
   work: (attempt: Attempt) => Promise<RunEnd>,
 ): Promise<RunEnd> {
   if (signal.aborted) return { kind: 'stopped' };
@@ -69,6 +72,7 @@ export async function runAttempt(
   const attempt: Attempt = {
     signal: AbortSignal.any([signal, own.signal]),
     clock,
+    meter,
     frames,
     store: {
       load: (ns, checkpointId) =>
@@ -133,7 +137,8 @@ export async function runAttempt(
   const how: RunEnd = signal.aborted
     ? { kind: 'stopped', ...(next !== undefined && { next }) }
     : (end ?? toErrorEnd(failure?.error));
-  return observed === undefined ? how : { ...how, observed: observed() };
+  const usage = meter.usage();
+  return { ...how, ...(observed && { observed: observed() }), ...(usage && { usage }) };
 }
 
 function onceAborted(signal: AbortSignal): { promise: Promise<undefined>; dispose(): void } {

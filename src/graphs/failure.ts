@@ -2,6 +2,7 @@
 import { stackOf } from '../kernel/stack.ts';
 import type { Origin } from '../thread/origin.ts';
 import type { RunEnd } from './port.ts';
+import { BUDGET_REACHED } from '../thread/usage.ts';
 import { remedyOf } from './remedy.ts';
 import type { Updated } from './state-port.ts';
 
@@ -29,6 +30,11 @@ export class LocatedFailure {
     this.thrown = thrown;
     this.place = place;
   }
+}
+
+/** The run reached a limit of its budget. */
+export class BudgetReached extends Error {
+  override readonly name = BUDGET_REACHED;
 }
 
 /** The error end of a run. `failure` may be any thrown value or a `LocatedFailure`. */

@@ -22,6 +22,7 @@ import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
 import { giveCallKeys } from '../recording/call-keys.ts';
 import { currentSession, type Session } from '../recording/session.ts';
+import { openMeter } from './meter.ts';
 import { observeRun, watchQueues } from './observed-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
@@ -184,7 +185,8 @@ export function openInProcessGraphs({
       const session = observed?.isRecorded === true ? observed.session : currentSession();
       const time = session === undefined ? clock : timeOf(session, clock);
       const named = session === undefined ? ids : idsOf(session, time, ids);
-      const end = runAttempt(observed?.link ?? link, signal, time, closing.signal, (attempt) => {
+      const meter = openMeter({ used: order.used, budget: order.budget, elapsed: clock.monotonic });
+      const end = runAttempt(observed?.link ?? link, signal, time, closing.signal, meter, (attempt) => {
         const execute = () =>
           run(order, attempt, named).catch((failure: unknown) => {
             const source = entries.get(order.graphId)?.graph.source;

@@ -9,7 +9,8 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { CallsOrder, RecordingOrder } from '../recording/order.ts';
-import type { Observed, Origin, RepeatedCalls } from '../thread/origin.ts';
+import type { Origin, Seen } from '../thread/origin.ts';
+import type { Spending, Usage } from '../thread/usage.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
 
@@ -38,7 +39,7 @@ export interface MadeWith {
 }
 
 /** The input of one attempt at a run. */
-export interface RunOrder {
+export interface RunOrder extends Spending {
   readonly runId: string;
   readonly threadId: string;
   readonly assistantId: string;
@@ -93,25 +94,26 @@ export interface ResumeRefusal {
 }
 
 /** The end of an attempt. `next` names the nodes still to run; it is empty when the graph has finished. */
-export type RunEnd = { readonly observed?: Observed; readonly repeated?: readonly RepeatedCalls[] } & (
-  | {
-      readonly kind: 'success';
-      readonly next: readonly string[];
-      readonly interrupts: Record<string, Interrupt[]>;
-      /** JSON text of an object: final values of untracked channels, which no checkpoint contains. */
-      readonly untracked?: string;
-    }
-  | {
-      readonly kind: 'error';
-      readonly error: string;
-      readonly message: string;
-      readonly origin?: Origin;
-      /** Set if a strict resume was refused; graph code was not called. */
-      readonly refusal?: ResumeRefusal;
-    }
-  /** `next` is undefined if the graph did not return before the attempt ended. */
-  | { readonly kind: 'stopped'; readonly next?: readonly string[] }
-);
+export type RunEnd = Seen &
+  (
+    | {
+        readonly kind: 'success';
+        readonly next: readonly string[];
+        readonly interrupts: Record<string, Interrupt[]>;
+        /** JSON text of an object: final values of untracked channels, which no checkpoint contains. */
+        readonly untracked?: string;
+      }
+    | {
+        readonly kind: 'error';
+        readonly error: string;
+        readonly message: string;
+        readonly origin?: Origin;
+        /** Set if a strict resume was refused; graph code was not called. */
+        readonly refusal?: ResumeRefusal;
+      }
+    /** `next` is undefined if the graph did not return before the attempt ended. */
+    | { readonly kind: 'stopped'; readonly next?: readonly string[] }
+  );
 
 /**
  * An attempt that ended because its graph worker died. `charged`: no other run can be the cause (X6). A worker that
@@ -179,6 +181,8 @@ export interface NewCheckpoint {
   readonly source: string;
   /** The number of the attempt's frames that precede the checkpoint. */
   readonly frames?: number;
+  /** Of the run up to this step; only root checkpoints have it. */
+  readonly usage?: Usage | undefined;
 }
 
 export interface LoadedCheckpoint {

@@ -4,6 +4,7 @@ import type { RecordingOrder } from '../recording/order.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { RunKwargs, RunRef } from '../thread/events.ts';
 import type { RunSecret } from '../thread/secret.ts';
+import type { Budget } from '../thread/usage.ts';
 import type { RunOrder } from './port.ts';
 
 /** Members of a run's record that its order is built from. */
@@ -24,7 +25,7 @@ export function orderOf(
   recording?: RecordingOrder,
 ): RunOrder {
   const { kwargs } = run;
-  const { tags, recursion_limit, configurable, metadata } = kwargs.config;
+  const { tags, recursion_limit, configurable, metadata, budget } = kwargs.config;
   const { runId, threadId } = run;
   return {
     runId,
@@ -62,6 +63,7 @@ export function orderOf(
     ...(kwargs.interruptAfter !== undefined && { interruptAfter: kwargs.interruptAfter as '*' | string[] }),
     ...(kwargs.durability !== undefined && { durability: kwargs.durability as 'sync' | 'async' | 'exit' }),
     protocolFrames: kwargs.protocol === 'v2',
+    ...(isObject(budget) && { budget: budget as Budget }),
     ...(user && { user }),
     ...(recording && { recording }),
   };

@@ -31,6 +31,7 @@ import type { RequestLog } from './request-log.ts';
 import type { RequestCounts } from './system/request-metrics.ts';
 import type { ThreadEvents } from '../streams/thread-events.ts';
 import type { Ttl } from '../thread/events.ts';
+import type { Budget } from '../thread/usage.ts';
 
 /** What the server says about itself. */
 export interface AboutServer {
@@ -80,6 +81,8 @@ export interface ServerContext {
   readonly defaultTtl?: Ttl | undefined;
   /** What `dev` found when it tried saves against earlier runs, the newest first. */
   readonly verdicts: () => readonly JsonObject[];
+  /** Limits of every run. */
+  readonly budget?: Budget | undefined;
   /** Enables the route that deletes all data, for requests from this machine. */
   readonly allowTruncate: boolean;
   /** Refuses all that changes or runs something. */

@@ -7,10 +7,11 @@ export function completed(
   state: LivingThread,
   runId: string,
   outcome: Outcome,
-  { observed, repeated }: Seen = {},
+  { observed, repeated, usage }: Seen = {},
 ): ThreadEvent {
   const run = openRun(state, runId);
   const open = state.queue.length + (activeOf(state) ? 1 : 0);
+  const used = usage ?? run?.usage;
   const started = run !== undefined && run.attempt > 0;
   return {
     type: 'RunCompleted',
@@ -24,6 +25,7 @@ export function completed(
       ...(state.ttl?.strategy === 'keep-latest' && { rearm: state.ttl.minutes }),
       ...(observed && { observed }),
       ...(repeated && { repeated }),
+      ...(used && { usage: used }),
     },
   };
 }

@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { ImportOrigin } from './import-origin.ts';
 import type { Observed, Origin, RepeatedCalls } from './origin.ts';
+import type { Usage } from './usage.ts';
 
 export type MultitaskStrategy = 'reject' | 'enqueue' | 'interrupt' | 'rollback';
 export type CancelAction = 'interrupt' | 'rollback';
@@ -214,6 +215,8 @@ export interface ThreadEventMap {
     ns: string;
     step: number;
     source: string;
+    /** Of the run up to this step of the root graph, when it has used a model. */
+    usage?: Usage;
   };
   /** A client updated the state between runs. `head`, `next` and `interrupts` are the thread's after the event. */
   StateUpdated: {
@@ -238,6 +241,7 @@ export interface ThreadEventMap {
     rearm?: number;
     observed?: Observed;
     repeated?: readonly RepeatedCalls[];
+    usage?: Usage;
   };
   /**
    * An ended run is deleted with its frames, its input and its checkpoints except `kept`, which later checkpoints

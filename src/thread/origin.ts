@@ -1,4 +1,5 @@
 /** Where a run failed, and what it did in vain without failing. Clients see neither. */
+import type { Usage } from './usage.ts';
 
 /** Source of a failure, for the server's log and replay. Clients see name and message only. */
 export interface Origin {
@@ -43,4 +44,5 @@ export interface Observed {
 export interface Seen {
   readonly observed?: Observed | undefined;
   readonly repeated?: readonly RepeatedCalls[] | undefined;
+  readonly usage?: Usage | undefined;
 }

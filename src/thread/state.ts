@@ -3,6 +3,7 @@ import type { JsonObject } from '../kernel/json.ts';
 import type { CancelAction, Keep, Stop, ThreadEvent, Ttl } from './events.ts';
 import type { Account } from './fault.ts';
 import { stopOf } from './run-end.ts';
+import type { Usage } from './usage.ts';
 
 /** An account without deaths or charges has no members. */
 export interface QueuedRun extends Partial<Account> {
@@ -15,6 +16,8 @@ export interface QueuedRun extends Partial<Account> {
   readonly checkpointed: boolean;
   /** Milliseconds since 1970; absent for a run without a delay, and from its first attempt on. */
   readonly notBefore?: number;
+  /** Up to the last saved step of the root graph. */
+  readonly usage?: Usage;
 }
 
 export interface ActiveRun extends QueuedRun {
@@ -122,10 +125,10 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     case 'RunRequeued': {
       const active = activeOf(state);
       if (active === undefined) return state;
-      const { runId, attempt, base, checkpointed } = active;
+      const { runId, attempt, base, checkpointed, usage } = active;
       const { deaths, charges } = event.data;
       const account = { ...(deaths > 0 && { deaths }), ...(charges > 0 && { charges }) };
-      const run: QueuedRun = { ...account, runId, attempt, base, checkpointed };
+      const run: QueuedRun = { ...account, runId, attempt, base, checkpointed, ...(usage && { usage }) };
       return { status: 'queued', ...livingFieldsOf(state), queue: [run, ...state.queue] };
     }
     case 'RunCancelRequested': {
@@ -136,11 +139,12 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
     case 'CheckpointSaved': {
       const found = activeOf(state);
       if (found === undefined) return state;
-      const { ns, checkpointId } = event.data;
+      const { ns, checkpointId, usage } = event.data;
       const active = isStepEnd(event.data) ? withoutAccount(found) : found;
       // A subgraph may save in mid-node, when the root graph's state does not hold the run's input yet.
       if (ns !== '') return active === found ? state : ({ ...state, active } as ThreadState);
-      return { ...state, head: checkpointId, active: { ...active, checkpointed: true } } as ThreadState;
+      const run = { ...active, checkpointed: true, ...(usage && { usage }) };
+      return { ...state, head: checkpointId, active: run } as ThreadState;
     }
     case 'StateUpdated':
       return { ...state, head: event.data.head };

@@ -43,6 +43,7 @@ export function createContext(
     ...streams,
     ...{ clock, ids, version, graphs, requestCounts, onFault, stopping },
     describer: graphs.describer,
+    budget: config.budget,
     defaultTtl: config.threadTtl.byDefault ?? undefined,
     ...openAuth({
       ...(handler && { handler }),

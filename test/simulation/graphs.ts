@@ -6,6 +6,7 @@
  * from its run's last checkpoint: a step that was saved is never done again.
  */
 import assert from 'node:assert/strict';
+import { openMeter } from '../../src/graphs/meter.ts';
 import { runAttempt, type Attempt } from '../../src/graphs/attempt.ts';
 import type { GraphHost, NewCheckpoint, RunEnd, RunLink, RunOrder } from '../../src/graphs/port.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -139,16 +140,22 @@ export function openSimulatedGraphs(options: SimulatedGraphsOptions): SimulatedG
   }
 
   const honest = (order: RunOrder, link: RunLink, signal: AbortSignal): Promise<RunEnd> =>
-    runAttempt(link, signal, clock, closing.signal, (attempt) =>
-      work(order, {
-        store: attempt.store,
-        items: attempt.items,
-        async frame(data) {
-          attempt.frames.push('values', data);
-          await attempt.frames.ready();
-        },
-        stopped: () => attempt.signal.aborted,
-      }),
+    runAttempt(
+      link,
+      signal,
+      clock,
+      closing.signal,
+      openMeter({ used: order.used, budget: undefined, elapsed: clock.monotonic }),
+      (attempt) =>
+        work(order, {
+          store: attempt.store,
+          items: attempt.items,
+          async frame(data) {
+            attempt.frames.push('values', data);
+            await attempt.frames.ready();
+          },
+          stopped: () => attempt.signal.aborted,
+        }),
     );
 
   /** Says that it ended before it did, and goes on. */

@@ -6,7 +6,7 @@ import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Attempt } from '../attempt.ts';
 import { awaitedSaves } from '../awaited-saves.ts';
-import { LocatedFailure, toErrorEnd } from '../failure.ts';
+import { BudgetReached, LocatedFailure, toErrorEnd } from '../failure.ts';
 import type { GraphFunction } from '../graph-function.ts';
 import { toCompiledGraph } from '../graph-shapes.ts';
 import type { Interrupt, RunEnd, RunOrder } from '../port.ts';
@@ -49,7 +49,8 @@ export async function runFunction(
     return FINISHED;
   }
   const continued = plan.kind === 'continue' ? plan : undefined;
-  const journal = openJournal(order, plan.head, continued, awaitedSaves(attempt.store), ids);
+  const saving = { store: awaitedSaves(attempt.store), meter: attempt.meter };
+  const journal = openJournal(order, plan.head, continued, saving, ids);
   const show = async (staged: StagedCheckpoint): Promise<void> => {
     output.note(staged);
     output.values(state);
@@ -70,6 +71,10 @@ export async function runFunction(
       output.update(staged, staged.step);
       await show(staged);
       await attempt.frames.ready();
+    },
+    goOn() {
+      const limit = attempt.meter.reached();
+      if (limit !== undefined) throw new BudgetReached(limit);
     },
     custom: output.custom,
     ready: attempt.frames.ready,

@@ -17,6 +17,8 @@ export interface Replay {
 export interface CallHandlers {
   /** Handles an update that is not skipped; the function continues when it resolves. */
   update(value: unknown): Promise<void>;
+  /** Called before the function continues behind an update; throws when it may not. */
+  goOn(): void;
   custom(chunk: unknown): void;
   /** Back-pressure: resolves when the function may write more. */
   ready(): Promise<void>;
@@ -112,6 +114,7 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
         // A generator's return value is an update like a yielded one.
         await onUpdate(await step.value);
         done = step.done;
+        if (done !== true) handlers.goOn();
       }
     } finally {
       signal.removeEventListener('abort', onAbort);

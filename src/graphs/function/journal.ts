@@ -1,7 +1,8 @@
 /** Saves the chain of checkpoints of one plain function call. */
 import type { Ids } from '../../kernel/ids.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { CheckpointStore, RunOrder } from '../port.ts';
+import type { Attempt } from '../attempt.ts';
+import type { RunOrder } from '../port.ts';
 import { toCheckpointMetadata } from '../run-config.ts';
 import { nextVersion } from '../versions.ts';
 import { toBody, type CallRecord } from './checkpoint-body.ts';
@@ -35,7 +36,7 @@ export function openJournal(
   order: RunOrder,
   head: Head,
   continued: { readonly record: CallRecord; readonly unfinished: boolean } | undefined,
-  store: CheckpointStore,
+  { store, meter }: Pick<Attempt, 'store' | 'meter'>,
   ids: Ids,
 ): Journal {
   const { values } = head;
@@ -62,6 +63,7 @@ export function openJournal(
       valueChannels: values.names,
       step,
       source,
+      usage: meter.usage(),
     };
     const staged = { checkpointId, parentId, metadata: checkpoint.metadata };
     parentId = newestId = checkpointId;

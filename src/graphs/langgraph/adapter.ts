@@ -2,6 +2,7 @@
 import type { Ids } from '../../kernel/ids.ts';
 import { needsEvents, subgraphReadsOf } from '../../protocol/stream-modes.ts';
 import { openSubgraphFrames, type SubgraphFrames } from '../../protocol/subgraph-frames.ts';
+import { BUDGET_REACHED } from '../../thread/usage.ts';
 import type { Attempt } from '../attempt.ts';
 import { awaitedSaves } from '../awaited-saves.ts';
 import { createDecoder, type Reviver } from '../codec.ts';
@@ -23,6 +24,7 @@ import { openObserver } from './observer.ts';
 import { toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
 import { openStepEnds } from './step-ends.ts';
+import { openStop } from './budget-stop.ts';
 import { openSaver } from './saver.ts';
 import { toInterrupts } from './state.ts';
 
@@ -42,8 +44,11 @@ export async function runLangGraph(
   const ends = openStepEnds(order, attempt.frames);
   const observer = order.observe ? openObserver(graph, order) : undefined;
   if (observer !== undefined) attempt.observe(observer.read);
+  const stop = order.budget && openStop(attempt.meter);
   const saver = openSaver({
     openStepEnd: ends.open,
+    usage: attempt.meter.usage,
+    stepped: stop?.stepped,
     threadId: order.threadId,
     store: order.durability === 'sync' ? awaitedSaves(attempt.store) : saves.store,
     decode: createDecoder(reviver),
@@ -57,7 +62,10 @@ export async function runLangGraph(
     wrote: observer?.wrote,
   });
   const store = createGraphStore(attempt.items, reviver.store?.());
-  const bound = bind(graph, saver, { store, handler: observer?.handler });
+  const bound = bind(graph, saver, {
+    store,
+    handlers: [observer?.handler, attempt.meter.handler].filter((each) => each !== undefined),
+  });
   const settled = await prepareResume(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.value);
   const input = toInput(settled.order, reviver);
@@ -75,8 +83,10 @@ export async function runLangGraph(
     // A listener instead of `subgraphs: true`: streaming subgraphs removes their messages from the parent's stream.
     listener: lifecycle !== undefined && !subgraphs ? listen(lifecycle, subgraphReads, attempt) : undefined,
   };
+  const signal = stop === undefined ? attempt.signal : AbortSignal.any([attempt.signal, stop.signal]);
   const options = {
-    ...toOptions(await holdBehind(graph, saver, order), attempt.signal, needs),
+    ...toOptions(await holdBehind(graph, saver, order), signal, needs),
+    ...(stop && { control: stop.control }),
     // Events of an unnamed graph carry the graph id.
     ...((graph.name ?? DEFAULT_GRAPH_NAME) === DEFAULT_GRAPH_NAME && { runName: order.graphId }),
   };
@@ -96,6 +106,10 @@ export async function runLangGraph(
       await attempt.frames.ready();
     }
   } catch (error) {
+    if (!attempt.signal.aborted && stop?.hasStopped(error) === true) {
+      await saves.settled();
+      return { kind: 'error', error: BUDGET_REACHED, message: attempt.meter.reached()! };
+    }
     if (!attempt.signal.aborted) throw await locateFailure(graph, saver, order.threadId, error);
     // After a stop the runtime may hold checkpoints that were not saved, so `next` is read from the store.
     await saves.settled();

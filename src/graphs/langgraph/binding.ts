@@ -8,13 +8,13 @@ import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
 type GraphChannels = NonNullable<CompiledGraph['channels']>;
 
-/** `handler`: a callback handler of the library, beside those of the author. */
+/** `handlers`: callback handlers of the library, beside those of the author. */
 export function bind(
   graph: CompiledGraph,
   saver: Pick<Saver, 'getTuple'>,
-  { store, handler }: { readonly store?: object; readonly handler?: object | undefined } = {},
+  { store, handlers = [] }: { readonly store?: object; readonly handlers?: readonly object[] } = {},
 ): CompiledGraph {
-  const copy = graph.withConfig(handler === undefined ? {} : { callbacks: [handler] });
+  const copy = graph.withConfig(handlers.length === 0 ? {} : { callbacks: handlers });
   copy.checkpointer = saver;
   if (copy.channels !== undefined) copy.channels = withWholeDeltas(copy.channels);
   if (store !== undefined) copy.store = store;

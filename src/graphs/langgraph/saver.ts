@@ -22,6 +22,7 @@ import { openLastCheckpoint } from './last-checkpoint.ts';
 import type { Observer } from './observer.ts';
 import type { AttemptStore } from '../attempt.ts';
 import { isIn, namespaceIn } from './other-threads.ts';
+import type { Usage } from '../../thread/usage.ts';
 import type { Checkpoint, Saver, SaverConfig, TaskWrites, Write } from './saver-contract.ts';
 import { stepVersions } from './step-versions.ts';
 
@@ -29,6 +30,9 @@ export interface SaverOptions extends FormOptions {
   readonly store: AttemptStore;
   /** Called when a root checkpoint is put (step-ends.ts). */
   readonly openStepEnd?: () => () => number;
+  readonly usage?: () => Usage | undefined;
+  /** Called after a checkpoint of the run was put. */
+  readonly stepped?: (() => void) | undefined;
   readonly runId: string;
   /** The channels that form the state of the root graph. */
   readonly valueChannels: readonly string[];
@@ -88,6 +92,7 @@ export function openSaver(options: SaverOptions): Saver {
     const saved = {
       ...{ ns, checkpointId: checkpoint.id, parentId, body: encode(body), metadata: stored, step, source },
       ...toBlobs(ns, shown, changed),
+      ...(ns === '' && { usage: options.usage?.() }),
       valueChannels: ns === '' ? options.valueChannels : Object.keys(values).filter(isStateChannel),
     };
     await store.save(saved, ns === '' ? options.openStepEnd?.() : undefined);
@@ -140,6 +145,7 @@ export function openSaver(options: SaverOptions): Saver {
       } catch (error) {
         refuse(error);
       }
+      if (metadata['source'] === 'loop') options.stepped?.();
       return locate(config, checkpoint.id);
     },
     async putWrites(config, writes, taskId, taskPath = '') {

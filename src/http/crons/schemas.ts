@@ -34,6 +34,7 @@ const payload = {
     config: true,
     context: true,
     webhook: true,
+    budget: true,
     interrupt_before: true,
     interrupt_after: true,
     stream_resumable: true,

@@ -28,6 +28,7 @@ const runOptions = runCreate.pick({
   config: true,
   context: true,
   webhook: true,
+  budget: true,
   interrupt_before: true,
   interrupt_after: true,
   after_seconds: true,

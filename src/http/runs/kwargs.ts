@@ -10,6 +10,8 @@ import { defined, isObject, type JsonObject } from '../../kernel/json.ts';
 import { maskKeys, membersWithKeys } from '../../kernel/key-names.ts';
 import type { RunKwargs } from '../../thread/events.ts';
 import type { RunSecret } from '../../thread/secret.ts';
+import type { Budget } from '../../thread/usage.ts';
+import { smallestBudget } from './budget.ts';
 import { underRun } from './settings.ts';
 import type { RunCreate } from './schemas.ts';
 import type { AssistantRecord } from '../../store/port/views/assistants.ts';
@@ -29,16 +31,27 @@ export function toRunKwargs(
   request: RunCreate,
   assistant: AssistantRecord,
   ids: RunIds & { readonly temporary: boolean },
+  deployment?: Budget,
 ): RunKwargs {
   const given = { config: defined(request.config ?? {}), context: request.context };
   const { config, context } = underRun(assistant, given);
+  const budget = smallestBudget(
+    deployment,
+    assistant.config['budget'],
+    given.config['budget'],
+    request.budget,
+  );
   const { interrupt_before: before, interrupt_after: after, webhook, feedback_keys: feedbackKeys } = request;
   const durability = request.durability ?? durabilityOf(request.checkpoint_during);
   return {
     input: request.command === undefined ? (request.input ?? null) : null,
     ...(request.command && { command: defined(request.command) }),
     ...(request.strict_resume === true && { strictResume: true }),
-    config: { ...config, configurable: toConfigurable(config, actor, request, assistant, ids) },
+    config: {
+      ...config,
+      ...(budget && { budget: { ...budget } }),
+      configurable: toConfigurable(config, actor, request, assistant, ids),
+    },
     context,
     streamMode: request.stream_mode,
     streamSubgraphs: request.stream_subgraphs,

@@ -91,11 +91,12 @@ export async function prepareRun(
     runId: slot?.runId ?? context.ids.uuid(),
     threadId: threadId ?? slot?.threadId ?? context.ids.uuid(),
   };
-  const requestedKwargs = toRunKwargs(actor, request, assistant, {
+  const ids = {
     ...run,
     requestId: actor.requestId ?? context.ids.uuid(),
     temporary: isStateless && request.on_completion !== 'keep',
-  });
+  };
+  const requestedKwargs = toRunKwargs(actor, request, assistant, ids, context.budget);
   const ordered = protocol === undefined ? requestedKwargs : { ...requestedKwargs, protocol };
   const names = namesOf(ordered);
   const order = { threadId, assistantId, runId: run.runId, kwargs: ordered, startsAtOnce };

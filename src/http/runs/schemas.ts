@@ -17,6 +17,7 @@ import {
   withDefault,
 } from '../fields.ts';
 import { queryKinds } from '../query.ts';
+import { budget } from './budget.ts';
 
 const streamMode = oneOf(STREAM_MODES);
 type StreamMode = z.output<typeof streamMode>;
@@ -48,6 +49,7 @@ export const runConfig = z.looseObject(
       description:
         'Maximum duration of an attempt at the run in milliseconds; a longer attempt ends the run with status `timeout`. The limit of the server applies too.',
     }),
+    budget: optional(budget),
   },
   'expected an object',
 );
@@ -76,6 +78,7 @@ export const runCreate = z.object(
     checkpoint: optional(checkpoint),
     checkpoint_id: optional(name),
     webhook: optional(z.string('expected a URL')),
+    budget: optional(budget),
     interrupt_before: optional(nodes),
     interrupt_after: optional(nodes),
     stream_mode: withDefault(streamModes, 'values').transform((mode): StreamMode[] => [
@@ -148,6 +151,7 @@ export const runList = z.object({
       'multitask_strategy',
       'cancel_reason',
       'error',
+      'usage',
     ]),
   ),
 });

@@ -272,7 +272,7 @@ const isEndOf =
     return outcome?.kind === 'error' && outcome.error === end.error && outcome.message === end.message;
   };
 
-function toOutcome({ observed: _, repeated: __, ...end }: RunEnd): Outcome | undefined {
+function toOutcome({ observed: _, repeated: __, usage: ___, ...end }: RunEnd): Outcome | undefined {
   if (end.kind === 'stopped') return undefined;
   return end.kind === 'success' ? { kind: 'success', next: end.next, interrupts: end.interrupts } : end;
 }

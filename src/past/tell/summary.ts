@@ -5,6 +5,7 @@ import { causesIn } from '../../kernel/stack.ts';
 import type { Recorded } from '../../store/port/events.ts';
 import type { RunKwargs, ThreadEventMap } from '../../thread/events.ts';
 import type { Origin } from '../../thread/origin.ts';
+import type { Usage } from '../../thread/usage.ts';
 import type { Step } from '../steps.ts';
 import { clip, counted, durationText, nodesText, valueText } from './text.ts';
 import type { Tokens } from '../added-messages.ts';
@@ -178,10 +179,10 @@ export function firstWords(input: Json, max?: number): string {
   return typeof content === 'string' ? JSON.stringify(clip(content, max)) : valueText(input, max);
 }
 
-function outcomeText({ outcome }: ThreadEventMap['RunCompleted'], { tookMs, tokens }: Around): string {
+function outcomeText({ outcome, usage }: ThreadEventMap['RunCompleted'], { tookMs, tokens }: Around): string {
   const after =
     (tookMs === undefined ? '' : ` after ${durationText(tookMs)}`) +
-    (tokens === undefined ? '' : `, ${tokensText(tokens)}`);
+    (usage !== undefined ? `, ${usageText(usage)}` : tokens === undefined ? '' : `, ${tokensText(tokens)}`);
   switch (outcome.kind) {
     case 'success': {
       if (outcome.next.length === 0) return `succeeded${after}`;
@@ -208,6 +209,11 @@ export const interruptValuesOf = (interrupts: JsonObject): Json[] =>
 
 const tokensText = ({ input, output, total }: Tokens): string =>
   `${total} tokens (${input} in, ${output} out)`;
+
+function usageText({ calls, inputTokens: input, outputTokens: output, unreported = 0 }: Usage): string {
+  const called = `${counted(calls, 'call')}${unreported > 0 ? ` (${unreported} without tokens)` : ''}`;
+  return `${called}, ${tokensText({ input, output, total: input + output })}`;
+}
 
 function moreOf({ stack = '', remedy }: Origin = {}): string {
   const causes = causesIn(stack).map((cause) => `, caused by ${cause}`);

@@ -87,6 +87,7 @@ test('given a run, when it is accepted, started and ended, then run and thread f
       leaseId: null,
       outcome: null,
       cancelReason: null,
+      usage: null,
       head: null,
       ordinal: null,
     });

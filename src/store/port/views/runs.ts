@@ -2,6 +2,7 @@
 import type { Filter } from '../../../kernel/filter.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import type { Bound, MultitaskStrategy, Outcome, RunKwargs, RunRef } from '../../../thread/events.ts';
+import type { Usage } from '../../../thread/usage.ts';
 import type { RunStatus } from '../../../thread/run-end.ts';
 
 export interface RunRecord {
@@ -24,6 +25,8 @@ export interface RunRecord {
   readonly cancelReason: string | null;
   /** The thread's head checkpoint when the run ended. */
   readonly head: string | null;
+  /** What it used of models until its end; null for nothing. */
+  readonly usage: Usage | null;
   /**
    * Its ordinal among the runs of its thread: the version of the fact that started it first, or that ended it before it
    * could start. Runs of a thread execute one at a time (X1), so it is the order of everything they did.

@@ -90,6 +90,8 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       webhook: 'integer',
       cancel_reason: 'text?',
       head: 'text?',
+      // Numbers, a JSON object; NULL for none.
+      usage: 'text?',
       // Its place among the runs of its thread: the version of the fact that started it, or that ended it unstarted.
       turn: 'integer?',
       // Version of its RunCreated, which says what it was created with; the order of the thread's runs of one millisecond.

@@ -104,6 +104,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
             webhook: event.data.kwargs.webhook === undefined ? 0 : 1,
             cancel_reason: null,
             head: null,
+            usage: null,
             turn: null,
             created: event.meta.version,
           },
@@ -144,7 +145,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
       return [thread(threadId, { ...set, state_updated_at: at, updated_at: at })];
     }
     case 'RunCompleted': {
-      const { runId, attempt, outcome, remaining, head, rearm } = event.data;
+      const { runId, attempt, outcome, remaining, head, rearm, usage } = event.data;
       const end = runEndOf(outcome, { attempt, head });
       // The thread may still wait for an answer that was asked for before.
       const traceless = end.thread === 'as-before';
@@ -168,6 +169,7 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[]
         updated_at: at,
       };
       if (outcome.kind === 'error' && outcome.refusal !== undefined) over['refused'] = 1;
+      if (usage !== undefined) over['usage'] = JSON.stringify(usage);
       if (attempt === 0) over['turn'] = event.meta.version;
       return [run(runId, over), left];
     }

@@ -6,6 +6,7 @@ import type { Cell } from '../../port/rows.ts';
 import type { RunRecord } from '../../port/views/runs.ts';
 import type { MultitaskStrategy, Outcome, RunKwargs, RunRef } from '../../../thread/events.ts';
 import type { RunStatus } from '../../../thread/run-end.ts';
+import type { Usage } from '../../../thread/usage.ts';
 
 export interface RunRow {
   [column: string]: Cell;
@@ -27,6 +28,7 @@ export interface RunRow {
   outcome: string | null;
   cancel_reason: string | null;
   head: string | null;
+  usage: string | null;
   turn: number | null;
 }
 
@@ -77,6 +79,8 @@ export function toRecord(row: RunRow): RunRecord {
     outcome: row.outcome === null ? null : (fromStored(row.outcome, 'outcome of run', row.run_id) as Outcome),
     cancelReason: row.cancel_reason,
     head: row.head,
+    usage:
+      row.usage === null ? null : (fromStored(row.usage, 'usage of run', row.run_id) as unknown as Usage),
     ordinal: row.turn,
   };
 }
