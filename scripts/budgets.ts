@@ -24,7 +24,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/observe': 418,
   'src/past': 4702,
   'src/protocol': 1504,
-  'src/recording': 4952,
+  'src/recording': 4986,
   'src/store/port': 1476,
   'src/store/sql': 3217,
   'src/store/sqlite': 4771,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2247,
   'src/ws': 620,
   scripts: 2078,
-  test: 68686,
+  test: 68732,
 };
 
 const MAX_UNUSED_LINES = 100;

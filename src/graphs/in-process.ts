@@ -21,6 +21,7 @@ import type { ChannelChoice } from './state-part.ts';
 import type { StateHost, Updated } from './state-port.ts';
 import type { Reviver } from './codec.ts';
 import { giveCallKeys } from '../recording/call-keys.ts';
+import { readModelAnswer } from '../recording/usage.ts';
 import { currentSession, type Session } from '../recording/session.ts';
 import { openMeter } from './meter.ts';
 import { observeRun, watchQueues } from './observed-run.ts';
@@ -186,6 +187,12 @@ export function openInProcessGraphs({
       const time = session === undefined ? clock : timeOf(session, clock);
       const named = session === undefined ? ids : idsOf(session, time, ids);
       const meter = openMeter({ used: order.used, budget: order.budget, elapsed: clock.monotonic });
+      const seen = observed?.session ?? currentSession();
+      if (seen !== undefined)
+        seen.onAnswer = (headers, body) => {
+          const answer = readModelAnswer(headers, body);
+          if (answer !== undefined) meter.answered(answer);
+        };
       const end = runAttempt(observed?.link ?? link, signal, time, closing.signal, meter, (attempt) => {
         const execute = () =>
           run(order, attempt, named).catch((failure: unknown) => {

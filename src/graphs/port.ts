@@ -9,6 +9,7 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { CallsOrder, RecordingOrder } from '../recording/order.ts';
+import type { ResumeRefusal } from '../thread/events.ts';
 import type { Origin, Seen } from '../thread/origin.ts';
 import type { Spending, Usage } from '../thread/usage.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
@@ -83,14 +84,6 @@ export interface Frame {
 export interface Interrupt extends JsonObject {
   id?: string;
   value: Json;
-}
-
-/** The reason why a strict resume was refused. */
-export interface ResumeRefusal {
-  readonly reason: 'not_pending' | 'empty_map' | 'ambiguous';
-  /** Interrupt ids that the resume names and that are not pending. */
-  readonly interruptIds: readonly string[];
-  readonly pendingIds: readonly string[];
 }
 
 /** The end of an attempt. `next` names the nodes still to run; it is empty when the graph has finished. */

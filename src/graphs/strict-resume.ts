@@ -5,19 +5,13 @@
  * X1 The run is already executing, so nothing else writes to the thread between check and run. The check reads stored
  * checkpoints only, so it works for every library version and for plain functions.
  */
+import type { ResumeRefusal } from '../thread/events.ts';
 import { interruptKeys } from '../kernel/ids.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { toErrorEnd } from './failure.ts';
 import { parseBody, parseNotes } from './function/checkpoint-body.ts';
 import { notesOf, interruptIdsOf } from './langgraph/resume-notes.ts';
-import type {
-  CheckpointReader,
-  GraphHost,
-  LoadedCheckpoint,
-  ResumeRefusal,
-  RunEnd,
-  RunOrder,
-} from './port.ts';
+import type { CheckpointReader, GraphHost, LoadedCheckpoint, RunEnd, RunOrder } from './port.ts';
 import { isNote } from './state-port.ts';
 
 type Refused = Extract<RunEnd, { kind: 'error' }>;

@@ -179,6 +179,7 @@ export function openKeeper(options: KeeperOptions): Keeper {
       if (isOver) return;
       const body = Buffer.concat(chunks);
       drop();
+      if (head !== undefined && failure === undefined) keeper.onAnswer?.(head.headers, body);
       const isToken = isTokenRequest(Buffer.concat(sent)) || (head && isTokenAnswer(head.headers, body));
       sent.length = 0;
       if (isToken) return;
@@ -222,6 +223,8 @@ export function openKeeper(options: KeeperOptions): Keeper {
       return { kind: 'live', exchange };
     }
     tell(task, task.served, task.calls.push({ digest: () => digest }));
+    // What a run that is one task was answered before its last checkpoint counts there.
+    if (call.answer !== undefined && task.ns !== '') keeper.onAnswer?.(call.answer.headers, call.body);
     const exchange = recorder?.open(request);
     exchange?.sent(body);
     return { kind: 'answer', drop: deliver(call, exchange, to) };
@@ -237,6 +240,7 @@ export function openKeeper(options: KeeperOptions): Keeper {
       if (recorder !== undefined) recorder.configOf = find;
     },
     runId: undefined,
+    onAnswer: undefined,
     callKey(config) {
       const task = taskOf(config);
       return task && callKeyOf(keeper.runId ?? '', task.ns);

@@ -156,6 +156,7 @@ export function openPlayer(options: PlayerOptions): Player {
   const player: Player = {
     mode: 'replay',
     configOf: undefined,
+    onAnswer: undefined,
     queues: 0,
     runId: undefined,
     callKey: (config) => callKeyIn(player, config),
@@ -210,7 +211,10 @@ export function openPlayer(options: PlayerOptions): Player {
       }
       left.splice(taken, 1);
       const instead = options.answers.get(exchanges.indexOf(exchange) + 1);
-      return { kind: 'answer', drop: deliverAnswer(exchange, instead, arrivals, receiver) };
+      const onWhole = (): void => {
+        if (exchange.answer) player.onAnswer?.(exchange.answer.headers, exchange.answer.body);
+      };
+      return { kind: 'answer', drop: deliverAnswer(exchange, instead, arrivals, receiver, onWhole) };
     },
     timer: (name, delayMs, timer) => recordedTimers.start(currentTask(), name, delayMs, timer),
     closed(what) {

@@ -100,6 +100,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
   const recorder: Recorder = {
     mode: 'record',
     configOf: undefined,
+    onAnswer: undefined,
     queues: 0,
     runId: undefined,
     callKey: (config) => callKeyIn(recorder, config),
@@ -153,6 +154,8 @@ export function openRecorder(options: RecorderOptions): Recorder {
       function end(failure?: ExchangePart['failure'], ended?: number): void {
         if (!open.delete(unfinished)) return;
         pending -= held;
+        if (head !== undefined && failure === undefined && ended !== undefined)
+          recorder.onAnswer?.(head.headers, Buffer.concat(received));
         addReadings();
         const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, masks);
         add({

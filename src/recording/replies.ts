@@ -11,12 +11,16 @@ export function numbersOf({ attempt, answer, ended }: ExchangePart): number[] {
   return [answer?.arrival, ...chunks, ended].flatMap((number) => numberedFrom(attempt, number));
 }
 
-/** Returns what to call when the code breaks off. What had not arrived when the attempt ended never does. */
+/**
+ * `onWhole` is called when the code has got all of it. Returns what to call when the code breaks off. What had not arrived when
+ * the attempt ended never does.
+ */
 export function deliverAnswer(
   exchange: ExchangePart,
   instead: string | undefined,
   arrivals: Arrivals,
   receiver: Receiver,
+  onWhole: () => void,
 ): () => void {
   const numbers = numbersOf(exchange);
   const { failure, ended } = exchange;
@@ -24,7 +28,10 @@ export function deliverAnswer(
   const end = (): void => {
     if (failure !== undefined && (answer === undefined || instead === undefined))
       receiver.failed(fromFailure(failure));
-    else receiver.completed();
+    else {
+      onWhole();
+      receiver.completed();
+    }
   };
   const parts = [
     ...(answer === undefined ? [] : [() => receiver.head(answer)]),

@@ -86,6 +86,8 @@ interface Shared {
   configOf: (() => unknown) | undefined;
   /** Set when the run is known. */
   runId: string | undefined;
+  /** Hears of answers that the run's code got whole, with the body as it came. */
+  onAnswer: ((headers: RecordedAnswer['headers'], body: Uint8Array) => void) | undefined;
   /** The call key of the task with this config (call-keys.ts); undefined outside of tasks. */
   callKey(config: unknown): string | undefined;
 }

@@ -1,4 +1,6 @@
 /** Reads from a model's answer how many tokens it used: the shapes of OpenAI, Anthropic and Gemini, whole or as a stream. */
+import { plainBody } from './bodies.ts';
+import type { RecordedAnswer } from './parts.ts';
 
 export interface TokenUsage {
   readonly input: number;
@@ -30,9 +32,14 @@ const INPUT = [
 ];
 const OUTPUT = ['completion_tokens', 'output_tokens', 'candidatesTokenCount', 'thoughtsTokenCount'];
 
-/** Undefined unless the body, decoded, is an answer of a model. A stream reports its input first or last, and its output last. */
-export function readModelAnswer(contentType: string | undefined, body: Buffer): ModelAnswer | undefined {
-  if (contentType === undefined || !READABLE.test(contentType)) return undefined;
+/** Undefined unless the body is an answer of a model. A stream reports its input first or last, and its output last. */
+export function readModelAnswer(
+  headers: RecordedAnswer['headers'],
+  encoded: Uint8Array,
+): ModelAnswer | undefined {
+  const header = (name: string) => headers.find(([key]) => key.toLowerCase() === name)?.[1];
+  if (!READABLE.test(header('content-type') ?? '')) return undefined;
+  const body = Buffer.from(plainBody(encoded, header('content-encoding')));
   const head = body.subarray(0, HEAD_BYTES);
   const first = reportAt(head, head.indexOf(REPORT), 1);
   const last = reportAt(body, body.lastIndexOf(REPORT), -1);

@@ -1,5 +1,6 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, newThread, say, startGated } from './scene.ts';
 import { command } from './thread-stream.ts';
@@ -58,8 +59,8 @@ test('without the header the id is a UUID of the request, whatever the client pu
     // A run that outlives the process that accepted it keeps the id.
     await s.restart();
     one.open();
-    await s.until(ended(one.runId));
-    assert.equal(loggedFor(s, one.runId), ids[0]);
+    // The line of such a run follows when its row is read.
+    await until('the line of the run', async () => loggedFor(s, one.runId) === ids[0]);
     other.open();
     await s.until(ended(other.runId));
   }));

@@ -1,4 +1,5 @@
 import * as assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
@@ -105,6 +106,31 @@ test('a plain function ends before it continues when its seconds are over', () =
     assert.deepEqual([run.status, run.error.error], ['error', 'BudgetReached']);
     assert.match(run.error.message, /^The run used 0\.\d of 0\.1 seconds$/);
   }));
+
+const ANSWERS = {
+  '/openai': { object: 'chat.completion', usage: { prompt_tokens: 10, completion_tokens: 5 } },
+  '/anthropic': { type: 'message', usage: { input_tokens: 20, output_tokens: 5 } },
+  '/gemini': { candidates: [], usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 5 } },
+  '/silent': { object: 'chat.completion', choices: [] },
+  '/weather': { degrees: 20 },
+};
+
+for (const assistant_id of ['wired', 'asks'])
+  test(`answers of models on the wire count in the ${assistant_id === 'asks' ? 'function' : 'graph'} "${assistant_id}", other answers do not`, () =>
+    withWebhookSink(async (models) =>
+      withSpenders(async (s) => {
+        models.otherwise(({ url }, reply) => {
+          reply.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+          reply.end(gzipSync(JSON.stringify(ANSWERS[url as keyof typeof ANSWERS])));
+        });
+        const urls = Object.keys(ANSWERS).map((path) => models.url(path));
+        const { run } = await spend(s, { assistant_id, input: { urls } });
+        assert.deepEqual(run.usage, { calls: 4, input_tokens: 60, output_tokens: 15, unreported_calls: 1 });
+        const limited = await spend(s, { assistant_id, input: { urls }, budget: { tokens: 40 } });
+        assert.equal(limited.run.error.message, 'The run used 40 of 40 tokens');
+        assert.equal(models.received.length, 5 + 2);
+      }),
+    ));
 
 test('a webhook reports what the run used', () =>
   withWebhookSink(async (sink) =>

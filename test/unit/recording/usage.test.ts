@@ -5,7 +5,10 @@ import { suite } from '../../support/suite.ts';
 const test = suite('recording, token usage');
 
 const read = (body: string | object, type = 'application/json') =>
-  readModelAnswer(type, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, null, 2)));
+  readModelAnswer(
+    [['Content-Type', type]],
+    Buffer.from(typeof body === 'string' ? body : JSON.stringify(body, null, 2)),
+  );
 const events = (...data: object[]): string =>
   data.map((each) => `data: ${JSON.stringify(each)}\n\n`).join('');
 
