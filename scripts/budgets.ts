@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2247,
   'src/ws': 620,
   scripts: 2078,
-  test: 68732,
+  test: 68733,
 };
 
 const MAX_UNUSED_LINES = 100;
