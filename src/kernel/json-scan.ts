@@ -25,7 +25,7 @@ const [OPEN_OBJECT, CLOSE_OBJECT] = [0x7b, 0x7d];
 const FIRST_IN_STRINGS = 0x20;
 
 /** Numbers have bounded length: a match cannot be interrupted. */
-const SCALAR = /true|false|null|-?(?:0|[1-9]\d{0,4095})(?:\.\d{1,4095})?(?:[eE][+-]?\d{1,20})?(?![\d.eE])/y;
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d{0,4095})(?:\.\d{1,4095})?(?:[eE][+-]?\d{1,4095})?(?![\d.eE])/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /** Most slots of a table of object shapes: a shape that lost its slot to another counts as new again. */

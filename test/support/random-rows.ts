@@ -142,7 +142,7 @@ export function randomRows(random: Random): Rows {
       outcome: isOpen ? null : '{"kind":"success","next":[],"interrupts":{}}',
       refused: random.chance(0.3) ? 1 : 0,
       webhook: random.chance(0.3) ? 1 : 0,
-      ...{ cancel_reason: null, head: maybe('c'), turn: begun || !isOpen ? index + 1 : null },
+      ...{ cancel_reason: null, head: maybe('c'), usage: null, turn: begun || !isOpen ? index + 1 : null },
     };
   });
   const items = ids('i', 400).map((item_id) => {
