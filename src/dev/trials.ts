@@ -127,7 +127,7 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
     const key = `${graphId} ${reasons.join('\n')}`;
     if (kind === 'untried' && toldReasons.has(key)) return;
     if (kind === 'untried') toldReasons.add(key);
-    for (const line of verdictLines(verdict)) say(line);
+    say(verdictLines(verdict).join('\n'));
   }
 
   return {
