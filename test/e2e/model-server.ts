@@ -12,7 +12,8 @@ export interface ModelServer {
 export async function withModelServer<T>(use: (model: ModelServer) => Promise<T>): Promise<T> {
   let requests = 0;
   let flaky = 0;
-  const server = createServer((request, reply) => {
+  // A busy loop may not see that an idle connection was closed.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, reply) => {
     requests += 1;
     const text = `answer ${requests}`;
     request.resume();
