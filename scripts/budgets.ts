@@ -22,7 +22,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1718,
   'src/observe': 418,
-  'src/past': 4702,
+  'src/past': 4703,
   'src/protocol': 1504,
   'src/recording': 4986,
   'src/store/port': 1476,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2247,
   'src/ws': 620,
   scripts: 2078,
-  test: 68733,
+  test: 68872,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -28,7 +28,7 @@ export interface TrialsOptions {
   readonly clock: Clock;
   readonly say: (text: string) => void;
   readonly onFault: (error: unknown, context: string) => void;
-  /** Of the server as it is configured now. */
+  /** The project and the log, as the server is configured now. */
   readonly place: () => {
     readonly graphs: readonly GraphSpec[];
     readonly dataDir: string;
@@ -64,7 +64,7 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
   const last = new Map<string, Pin>();
   const open = new Map<string, string>();
   const verdicts: Verdict[] = [];
-  /** What was told of runs that cannot be tried: once is enough. */
+  /** Reasons why runs cannot be tried that were told already: once is enough. */
   const toldReasons = new Set<string>();
   let current: Trial | undefined;
 
@@ -90,11 +90,10 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
   async function runTrial(graphIds: readonly string[], { abandoned, told }: Trial): Promise<void> {
     const { graphs, dataDir, memoryMb, openPast } = place();
     const history = openPast();
-    const judge = openJudge({
-      ...{ graphs, env: {}, memoryMb, timeoutMs: TIMEOUT_MS, clock, output: 'nowhere', live: false },
-    });
-    const end = (): void => void judge.close();
-    abandoned.signal.addEventListener('abort', end, { once: true });
+    const newJudge = (): Judge =>
+      openJudge({
+        ...{ graphs, env: {}, memoryMb, timeoutMs: TIMEOUT_MS, clock, output: 'nowhere', live: false },
+      });
     try {
       const pins = readPins(dataDir).filter(({ graphId }) => graphIds.includes(graphId));
       const lasts = await Promise.all(graphIds.map((graphId) => lastOf(history, graphId)));
@@ -102,7 +101,7 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
         [...pins, ...lasts].flatMap((each) => (each === undefined ? [] : [[each.runId, each]])),
       );
       for (const run of runs.values()) {
-        const verdict = await tried(judge, history, run);
+        const verdict = await tried(newJudge(), history, run, abandoned.signal);
         await told;
         if (abandoned.signal.aborted) return;
         verdicts.unshift(verdict);
@@ -110,16 +109,23 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
         print(verdict);
       }
     } finally {
-      abandoned.signal.removeEventListener('abort', end);
-      await judge.close();
       history.close();
     }
   }
 
-  async function tried(judge: Judge, history: History, run: Pin): Promise<Verdict> {
+  /** Each run has a process of its own: what its code is refused when the run is over counts for it. */
+  async function tried(judge: Judge, history: History, run: Pin, abandoned: AbortSignal): Promise<Verdict> {
     const began = clock.monotonic();
-    const result = await judge.judge(history, run, EXACT);
-    return { result: withLate(result, []), at: clock.now(), tookMs: clock.monotonic() - began };
+    const end = (): void => void judge.close();
+    abandoned.addEventListener('abort', end, { once: true });
+    try {
+      const result = await judge.judge(history, run, EXACT);
+      const tookMs = clock.monotonic() - began;
+      return { result: withLate(result, await judge.close()), at: clock.now(), tookMs };
+    } finally {
+      abandoned.removeEventListener('abort', end);
+      await judge.close();
+    }
   }
 
   function print(verdict: Verdict): void {

@@ -28,7 +28,7 @@ export function verdictLines({ result, tookMs }: Verdict): string[] {
   }
   if (request !== undefined) {
     const [place, ...lines] = requestLines(request);
-    return [`${run} different at ${place}`, ...lines.map((line) => `  ${line}`)];
+    return [`${run} different: ${place}`, ...lines.map((line) => `  ${line}`)];
   }
   return [`${run} different at ${differenceText(comparison!.divergence!)}`];
 }

@@ -80,7 +80,7 @@ interface Running {
   isOver: boolean;
 }
 
-/** Where an attempt continues. */
+/** The state of the run that an attempt continues from. */
 interface Start {
   readonly resume: boolean;
   readonly charges: number;

@@ -24,7 +24,7 @@ export interface MeterOptions {
   readonly elapsed: () => number;
 }
 
-/** Calls in one process whose answers nobody has claimed: more are of code without the library. */
+/** Answers that wait for the library to report their calls. Code without the library never does, so the oldest go. */
 const MAX_UNCLAIMED = 64;
 
 export function openMeter({ used = NOTHING_USED, budget, elapsed }: MeterOptions): Meter {

@@ -9,8 +9,8 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { StreamMode } from '../protocol/stream-modes.ts';
 import type { CallsOrder, RecordingOrder } from '../recording/order.ts';
-import type { ResumeRefusal } from '../thread/events.ts';
-import type { Origin, Seen } from '../thread/origin.ts';
+import type { Outcome } from '../thread/events.ts';
+import type { Seen } from '../thread/origin.ts';
 import type { Spending, Usage } from '../thread/usage.ts';
 import type { ChannelChoice, StatePart } from './state-part.ts';
 import type { StorePort } from './store-port.ts';
@@ -96,14 +96,7 @@ export type RunEnd = Seen &
         /** JSON text of an object: final values of untracked channels, which no checkpoint contains. */
         readonly untracked?: string;
       }
-    | {
-        readonly kind: 'error';
-        readonly error: string;
-        readonly message: string;
-        readonly origin?: Origin;
-        /** Set if a strict resume was refused; graph code was not called. */
-        readonly refusal?: ResumeRefusal;
-      }
+    | Extract<Outcome, { readonly kind: 'error' }>
     /** `next` is undefined if the graph did not return before the attempt ended. */
     | { readonly kind: 'stopped'; readonly next?: readonly string[] }
   );
@@ -174,7 +167,7 @@ export interface NewCheckpoint {
   readonly source: string;
   /** The number of the attempt's frames that precede the checkpoint. */
   readonly frames?: number;
-  /** Of the run up to this step; only root checkpoints have it. */
+  /** Usage of the run up to this step; only root checkpoints have it. */
   readonly usage?: Usage | undefined;
 }
 

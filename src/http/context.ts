@@ -79,7 +79,7 @@ export interface ServerContext {
   readonly inherit: HeaderFilter;
   /** Time to live of threads that are created without one. */
   readonly defaultTtl?: Ttl | undefined;
-  /** What `dev` found when it tried saves against earlier runs, the newest first. */
+  /** Verdicts of `dev` on saves, the newest first. */
   readonly verdicts: () => readonly JsonObject[];
   /** Limits of every run. */
   readonly budget?: Budget | undefined;

@@ -38,7 +38,7 @@ export interface KeeperOptions {
   readonly maxBytes: number;
   /** Requests without an idempotency key get one. */
   readonly keys: boolean;
-  /** What earlier attempts kept. */
+  /** Calls that earlier attempts kept. */
   readonly kept: readonly KeptPart[];
   /** Its size in the log. */
   readonly keptBytes: number;

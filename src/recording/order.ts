@@ -18,6 +18,6 @@ export interface CallsOrder {
   readonly keys: boolean;
   /** Limit of what the log keeps of the run, compressed. */
   readonly maxBytes: number;
-  /** What earlier attempts kept (kept-calls.ts), in base64. */
+  /** Calls that earlier attempts kept (kept-calls.ts), in base64. */
   readonly kept: readonly string[];
 }

@@ -65,7 +65,7 @@ test('a save is tried against the last run of each graph that it belongs to, and
     // a request that the recording does not answer
     write('asks.ts', asking('{ asked, polite: true }'));
     const diff = await says(/run \S+… of \w+: .*\n(?: {2}.*\n)*?.*"polite": true/);
-    assert.match(diff, /different at node ask, step 1, makes another request/);
+    assert.match(diff, /different: node ask, step 1, makes another request, body\.polite\n/);
     assert.match(diff, /\+ +"polite": true/);
     // nobody was asked again
     assert.equal(requests(), 1);

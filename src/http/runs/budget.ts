@@ -1,4 +1,4 @@
-/** What a run may use: the smallest of what deployment, assistant and request allow. */
+/** Budgets of runs: of the limits that deployment, assistant and request set, the smallest counts. */
 import { z } from 'zod';
 import { BUDGET_LIMITS, type Budget } from '../../thread/usage.ts';
 import { optional } from '../fields.ts';

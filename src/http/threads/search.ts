@@ -71,7 +71,7 @@ async function search(context: ServerContext, actor: Actor, wanted: ThreadSearch
 
 type Conditions = Pick<ThreadSearchBody, 'ids' | 'metadata' | 'values' | 'status'>;
 
-/** What the handler of `threads:search` lets the caller ask. */
+/** The search that the handler of `threads:search` lets the caller make. */
 async function grant(
   context: ServerContext,
   actor: Actor,

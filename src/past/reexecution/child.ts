@@ -16,7 +16,7 @@ export interface ChildOrder extends Pick<
 > {
   /** Address of the store. */
   readonly store: string;
-  /** Of its encrypted content. */
+  /** Keys of the store's encrypted content. */
   readonly keys: readonly string[];
   /** Graphs of the project by id. */
   readonly graphs: readonly GraphSpec[];

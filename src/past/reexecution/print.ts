@@ -28,7 +28,8 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
   if (comparison?.divergence !== undefined) printDivergence(comparison.divergence, print);
   if (result.request !== undefined) {
     const [first, ...lines] = requestLines(result.request);
-    print(`different: ${first}`);
+    const hint = result.request.recorded && ' (--match url goes on with the recorded answer)';
+    print(`different: ${first}${hint ?? ''}`);
     for (const line of lines) print(`  ${line}`);
   }
 }
@@ -63,14 +64,14 @@ export function shown(value: Json | undefined): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 }
 
-/** What the code asks for instead of what is recorded: its place, and the lines that differ. */
+/** Tells where the code asks for something else than what is recorded, and the lines that differ. */
 export function requestLines({ task, path, recorded, found }: PlacedRequest): string[] {
   const [step, node] = task.split(' ');
   const place = `node ${node}, step ${step}, makes`;
   if (recorded === undefined)
     return [`${place} a request that was not recorded`, `found     ${found.method} ${found.url}`];
   return [
-    `${place} another request${path === undefined ? '' : `, ${path}`} (--match url goes on with the recorded answer)`,
+    `${place} another request${path === undefined ? '' : `, ${path}`}`,
     ...lineDifference(linesOf(recorded), linesOf(found)),
   ];
 }

@@ -102,7 +102,7 @@ function ofLastAttempt(data: RunData): RunData {
   };
 }
 
-/** What follows a root checkpoint of the run; all when the checkpoint is not one of them. */
+/** The part of a trace that follows a root checkpoint of the run; all of it when the checkpoint is not one of them. */
 export function traceBehind(trace: RunTrace, id: string | null): RunTrace {
   const at = trace.checkpoints.findIndex(({ checkpointId, ns }) => checkpointId === id && ns === '');
   const checkpoints = trace.checkpoints.slice(at + 1);

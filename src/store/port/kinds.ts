@@ -1,7 +1,7 @@
 /**
  * The kinds of content that facts refer to but do not carry, and what happens to each of them. Adding a kind takes an
  * entry here, its `PayloadWrite` (payloads.ts) and what writes and reads it. Checks of checksums, backups and new keys go
- * through all kinds; deletions and exports go through those that say so.
+ * through all kinds, and deletions through those that say so.
  */
 export interface Kind {
   /** With its owner's last row all rows of the kind go. */
@@ -13,8 +13,6 @@ export interface Kind {
   readonly title: string;
   /** What erases it of a run that stays: the age of its frames, or the end of all that it says. */
   readonly erasedWith?: 'frames' | 'content';
-  /** An export of the thread has it. */
-  readonly isExported?: true;
   /** A4 Sealed under a label of its own. */
   readonly isSecret?: true;
 }
@@ -23,27 +21,27 @@ const ofRun = { owner: 'run', table: 'run_contents' } as const;
 
 export const KINDS = {
   checkpoint: {
-    ...{ owner: 'thread', table: 'texts', rows: { kind: 'c' }, isExported: true },
+    ...{ owner: 'thread', table: 'texts', rows: { kind: 'c' } },
     title: 'thread {thread}: checkpoint {name}',
   },
   value: {
-    ...{ owner: 'thread', table: 'texts', rows: { kind: 'v' }, isExported: true },
+    ...{ owner: 'thread', table: 'texts', rows: { kind: 'v' } },
     title: 'thread {thread}: value of channel {name}, version {version}',
   },
   writes: {
-    ...{ owner: 'thread', table: 'texts', rows: { kind: 'w' }, isExported: true },
+    ...{ owner: 'thread', table: 'texts', rows: { kind: 'w' } },
     title: 'thread {thread}: writes on checkpoint {name}, row {id}',
   },
   frames: {
-    ...{ owner: 'run', table: 'frames', erasedWith: 'frames', isExported: true },
+    ...{ owner: 'run', table: 'frames', erasedWith: 'frames' },
     title: 'thread {thread}: frames {first} to {last} of run {run}',
   },
   'untracked-values': {
-    ...{ ...ofRun, rows: { kind: 'untracked-values' }, erasedWith: 'frames', isExported: true },
+    ...{ ...ofRun, rows: { kind: 'untracked-values' }, erasedWith: 'frames' },
     title: 'thread {thread_id}: untracked values of run {run_id}',
   },
   recording: {
-    ...{ ...ofRun, rows: { kind: 'recording' }, erasedWith: 'content', isExported: true },
+    ...{ ...ofRun, rows: { kind: 'recording' }, erasedWith: 'content' },
     title: 'thread {thread_id}: part {id} of the recording of run {run_id}',
   },
   resume: {
