@@ -74,9 +74,7 @@ export const withScene = (
         },
         async end({ thread, run }) {
           await server.ask('GET', `/threads/${thread}/runs/${run}/join`);
-          const { json, status } = await server.ask('GET', `/threads/${thread}/state`);
-          assert.equal(status, 200, JSON.stringify(json));
-          return json.values;
+          return (await answered(server, `/threads/${thread}/state`)).values;
         },
         async killWorkers() {
           const pids = childrenOf(server.pid);
@@ -99,12 +97,23 @@ export const withScene = (
           }
         },
         async history({ thread }) {
-          const { json } = await server.ask('GET', `/threads/${thread}/history?limit=100`);
-          return json.map(({ values, next, metadata }: any) => [values, next, metadata.step]);
+          const states = await answered(server, `/threads/${thread}/history?limit=100`);
+          return states.map(({ values, next, metadata }: any) => [values, next, metadata.step]);
         },
       });
     }),
   );
+
+/** Reads again while the next worker starts, which a 503 tells. */
+async function answered(server: ServerProgram, path: string): Promise<any> {
+  let answer = await server.ask('GET', path);
+  await until(`${path} is answered`, async () => {
+    if (answer.status === 503) answer = await server.ask('GET', path);
+    return answer.status !== 503;
+  });
+  assert.equal(answer.status, 200, JSON.stringify(answer.json));
+  return answer.json;
+}
 
 /** A call of the name arrives at the model, which does not answer it. */
 export async function holding<T>(model: CallsServer, name: string, begin: () => Promise<T>): Promise<T> {
