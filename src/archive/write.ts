@@ -180,7 +180,8 @@ async function* records(
   for await (const event of eventsOf(source, threadId, firstVersion)) {
     const { type, meta } = event;
     const { stream, at } = meta;
-    const data = JSON.stringify(toCarried(event));
+    // A thread that arrives has a row of its own.
+    const data = JSON.stringify({ ...toCarried(event), carrier: undefined });
     const head = { kind: 'event', stream, version: meta.version - firstVersion + 1, type };
     yield {
       head: { ...head, schema: schemaVersionOf(type, upcasters), at },

@@ -4,6 +4,7 @@
  * requested change already holds.
  */
 import type { JsonObject } from '../kernel/json.ts';
+import { withCarrier } from './carrier.ts';
 import type {
   CancelAction,
   Keep,
@@ -105,6 +106,12 @@ const accept = (...events: ThreadEvent[]): Decision => ({ ok: true, events });
 const refuse = (refusal: Refusal): Decision => ({ ok: false, refusal });
 
 export function decide(command: ThreadCommand, state: ThreadState, can: Can): Decision {
+  const decision = decideFacts(command, state, can);
+  const isCarried = decision.ok && isLiving(state) && state.temporary && !state.arriving;
+  return isCarried ? accept(...withCarrier(state.carrier, decision.events)) : decision;
+}
+
+function decideFacts(command: ThreadCommand, state: ThreadState, can: Can): Decision {
   if (command.type === 'CreateThread') {
     const { type: _, ...data } = command;
     const fact: ThreadEvent = { type: 'ThreadCreated', data };

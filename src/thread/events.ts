@@ -121,6 +121,11 @@ export interface Standing {
   readonly error: Json;
 }
 
+/** Events that write the row of a thread. `carrier`: the run whose row carries a temporary thread (carrier.ts). */
+interface Carried {
+  carrier?: string;
+}
+
 export interface ThreadEventMap {
   /**
    * `temporary`: the thread of a stateless run, visible to clients only through that run. `arriving`: the thread comes
@@ -156,13 +161,13 @@ export interface ThreadEventMap {
     past?: true;
   };
   /** `metadata` is the whole object after the change. A present `ttl` restarts the timer. */
-  ThreadUpdated: { threadId: string; metadata: JsonObject; ttl?: Ttl };
+  ThreadUpdated: Carried & { threadId: string; metadata: JsonObject; ttl?: Ttl };
   /**
    * All checkpoints except `kept` are deleted, and so are the frames of all runs. `disarms`: the time to live ends
    * here. `runs` are deleted with all their content; `stays` is what the thread then shows. Older events lack both.
    * `title`: the thread's, when the run that gave it is among `runs`.
    */
-  ThreadPruned: {
+  ThreadPruned: Carried & {
     threadId: string;
     kept: readonly CheckpointKey[];
     disarms: boolean;
@@ -174,7 +179,7 @@ export interface ThreadEventMap {
    * `threadMetadata`: the thread's whole metadata after the event. `notBefore`: milliseconds since 1970. `title`: the
    * thread's title, when no other run has given it one.
    */
-  RunCreated: {
+  RunCreated: Carried & {
     threadId: string;
     runId: string;
     assistantId: string;
@@ -206,7 +211,7 @@ export interface ThreadEventMap {
   };
   /** `keep`: what the run streams of its unfinished messages is added to the thread's state at its end. */
   RunCancelRequested: { threadId: string; runId: string; action: CancelAction; keep?: Keep } & Stop;
-  CheckpointSaved: {
+  CheckpointSaved: Carried & {
     threadId: string;
     runId: string;
     attempt: number;
@@ -219,7 +224,7 @@ export interface ThreadEventMap {
     usage?: Usage;
   };
   /** A client updated the state between runs. `head`, `next` and `interrupts` are the thread's after the event. */
-  StateUpdated: {
+  StateUpdated: Carried & {
     threadId: string;
     updateId: string;
     /** Saved checkpoints, oldest first. */
@@ -229,7 +234,7 @@ export interface ThreadEventMap {
     interrupts: JsonObject;
   };
   /** X3 The one terminal event of a run. `remaining`: number of other queued or running runs of the thread. */
-  RunCompleted: {
+  RunCompleted: Carried & {
     threadId: string;
     runId: string;
     attempt: number;
@@ -248,7 +253,7 @@ export interface ThreadEventMap {
    * need. `left`: the outcome that the thread shows now, null when no other run has ended; its `runId` is null after a
    * client's state update. With `stays` the thread's state does not change and all the run's checkpoints stay.
    */
-  RunDeleted: {
+  RunDeleted: Carried & {
     threadId: string;
     runId: string;
     kept: readonly CheckpointKey[];

@@ -1,5 +1,6 @@
 /** The state that thread decisions need, folded from events. Plain JSON: it is stored as the stream's snapshot. */
 import type { JsonObject } from '../kernel/json.ts';
+import { carrierAfter } from './carrier.ts';
 import type { CancelAction, Keep, Stop, ThreadEvent, Ttl } from './events.ts';
 import type { Account } from './fault.ts';
 import { stopOf } from './run-end.ts';
@@ -33,6 +34,8 @@ interface LivingFields {
   readonly threadId: string;
   readonly metadata: JsonObject;
   readonly temporary: boolean;
+  /** Of a temporary thread: the run whose row carries it; null once the thread has a row of its own. */
+  readonly carrier?: string | null;
   /** The thread's import is not complete: clients do not see it. */
   readonly arriving?: true;
   /** Head checkpoint of the root namespace. */
@@ -79,6 +82,12 @@ export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   }
   if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
   if (!isLiving(state)) return state;
+  const next = apply(state, event);
+  const carrier = carrierAfter(event);
+  return carrier === undefined || carrier === state.carrier ? next : ({ ...next, carrier } as ThreadState);
+}
+
+function apply(state: LivingThread, event: ThreadEvent): ThreadState {
   switch (event.type) {
     case 'ThreadUpdated':
       return { ...state, metadata: event.data.metadata, ...(event.data.ttl && { ttl: event.data.ttl }) };
@@ -228,8 +237,10 @@ const optionalFieldsOf = ({
   ttl,
   arriving,
   title,
-}: { [K in 'ttl' | 'arriving' | 'title']?: LivingFields[K] | undefined }) => ({
+  carrier,
+}: { [K in 'ttl' | 'arriving' | 'title' | 'carrier']?: LivingFields[K] | undefined }) => ({
   ...(ttl && { ttl }),
   ...(arriving && { arriving }),
   ...(title && { title }),
+  ...(carrier !== undefined && { carrier }),
 });

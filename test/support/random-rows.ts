@@ -4,7 +4,7 @@ import { toPath, toReversedPath } from '../../src/item/namespace.ts';
 import type { Cell } from '../../src/store/port/rows.ts';
 import { THREAD_STATUSES } from '../../src/store/port/views/threads.ts';
 import { metadataColumns } from '../../src/store/sql/rows/metadata-pairs.ts';
-import { QUEUE, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
+import { CARRIED, carriedColumn, QUEUE, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
 import type { Random } from './random.ts';
 
 /** Tables of payloads and of the log, as far as questions read them. */
@@ -80,6 +80,9 @@ export const randomMetadata = (random: Random): JsonObject =>
 
 export type Rows = Readonly<Record<string, Readonly<Record<string, Cell>>[]>>;
 
+const carriedColumns = (cells: Readonly<Record<string, Cell>>): Record<string, Cell> =>
+  Object.fromEntries(CARRIED.map((name) => [carriedColumn(name), cells[name] ?? null]));
+
 /** Times from few moments, so that many are equal. */
 const timeOf = (random: Random): number => random.int(1, 12) * 10;
 
@@ -119,8 +122,12 @@ export function randomRows(random: Random): Rows {
     imported_at: maybe(time()),
   }));
   const busy = new Set<string>();
+  const carried = new Set<string>();
   const runs = ids('r', 150).map((run_id, index) => {
-    const thread_id = random.pick(threadIds);
+    // A thread of one run, which carries it.
+    const isCarrier = random.chance(0.2);
+    const thread_id = isCarrier ? `carried ${index}` : random.pick(threadIds);
+    if (isCarrier) carried.add(thread_id);
     const wanted = random.pick(['pending', 'running', 'success', 'error'] as const);
     const status = wanted === 'running' && busy.has(thread_id) ? 'pending' : wanted;
     if (status === 'running') busy.add(thread_id);
@@ -143,6 +150,25 @@ export function randomRows(random: Random): Rows {
       refused: random.chance(0.3) ? 1 : 0,
       webhook: random.chance(0.3) ? 1 : 0,
       ...{ cancel_reason: null, head: maybe('c'), usage: null, turn: begun || !isOpen ? index + 1 : null },
+      ...carriedColumns(
+        isCarrier
+          ? {
+              ...{
+                created_at: time(),
+                updated_at: time(),
+                state_updated_at: maybe(time()),
+                head: maybe('c'),
+              },
+              ...{ status: isOpen ? 'busy' : random.pick(THREAD_STATUSES.filter((each) => each !== 'busy')) },
+              ...{
+                settled: 'idle',
+                ...metadataColumns(randomMetadata(random)),
+                interrupts: '{}',
+                error: null,
+              },
+            }
+          : {},
+      ),
     };
   });
   const items = ids('i', 400).map((item_id) => {
@@ -162,7 +188,11 @@ export function randomRows(random: Random): Rows {
     threads,
     runs,
     deliveries: ids('d', 80).map((delivery_id) => ({
-      ...{ delivery_id, run_id: random.pick(runs).run_id, thread_id: random.pick([...threadIds, 'gone']) },
+      ...{
+        delivery_id,
+        run_id: random.pick(runs).run_id,
+        thread_id: random.pick([...threadIds, ...carried, 'gone']),
+      },
       ...{ url: 'https://a/', host: random.pick(['a', 'b', 'B', 'c']) },
       status: random.pick(['owed', 'delivered', 'failed']),
       ...{ attempts: 2, first: 1, version: 3, next_at: maybe(time()), last_status: null, last_error: null },
@@ -195,7 +225,7 @@ export function randomRows(random: Random): Rows {
       metadata: JSON.stringify(randomMetadata(random)),
       ...{ next_at: maybe(time()), refused: null, version: 1, created_at: time(), updated_at: time() },
     })),
-    queue: threadIds
+    queue: [...threadIds, ...carried]
       .filter((thread_id) => runs.some((run) => run.thread_id === thread_id && run.ended_at === null))
       .map((thread_id) => ({ thread_id, due_at: busy.has(thread_id) ? null : time() })),
     events: runs.map(({ run_id, thread_id, created }) => ({

@@ -4,7 +4,7 @@
  */
 import { changeRow, type Cells } from '../../store/port/fold-rows.ts';
 import type { Recorded } from '../../store/port/events.ts';
-import type { Row, RowWrite } from '../../store/port/rows.ts';
+import type { Row, OwnWrite } from '../../store/port/rows.ts';
 import type { History } from '../../store/port/past.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
 import { evolve, initial, type ThreadState } from '../../thread/state.ts';
@@ -119,8 +119,8 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
 function takeEvent(
   fold: Fold,
   event: Recorded<ThreadEvent>,
-  project: (event: Recorded) => readonly RowWrite[],
-): readonly RowWrite[] {
+  project: (event: Recorded<ThreadEvent>) => readonly OwnWrite[],
+): readonly OwnWrite[] {
   fold.machine = evolve(fold.machine, event);
   fold.version = event.meta.version;
   fold.position = event.meta.position;
@@ -143,7 +143,7 @@ export function savedHeadOf({ type, data }: ThreadEvent): string | undefined {
   return type === 'StateUpdated' ? (data.head ?? undefined) : undefined;
 }
 
-function noteRun(runs: Map<string, RunPast>, write: RowWrite, position: number): void {
+function noteRun(runs: Map<string, RunPast>, write: OwnWrite, position: number): void {
   if (write.op === 'put') {
     const { run_id, graph_id, created_at, created, status, attempt } = write.row;
     runs.set(String(run_id), {

@@ -30,9 +30,14 @@ export function createRowFold(): RowFold {
       const { table } = write;
       let rows = tables.get(table);
       if (rows === undefined) tables.set(table, (rows = new Map()));
-      if (write.op === 'put') {
+      if (write.op === 'put' || write.op === 'lift') {
         const [name, key] = Object.entries(write.row)[0]!;
-        rows.set(key, { table, name, key, cells: { ...write.row }, position });
+        const cells: Cells = { ...write.row };
+        if (write.op === 'lift') {
+          const [from] = Object.values(write.key);
+          copyColumns(cells, tables.get(write.from)!.get(from!)!.cells!, write.copy);
+        }
+        rows.set(key, { table, name, key, cells, position });
         return;
       }
       const [name, key] = Object.entries(write.key)[0]!;
@@ -53,11 +58,15 @@ export function createRowFold(): RowFold {
 }
 
 /** Does what the write says to the row, unless its key is another one's. */
-export function changeRow(cells: Cells, { key, set, copy = {} }: Extract<RowWrite, { op: 'set' }>): void {
+export function changeRow(cells: Cells, { key, set, copy }: Extract<RowWrite, { op: 'set' }>): void {
   if (!matches(cells, key)) return;
-  const copied = Object.entries(copy).map(([name, from]) => [name, cells[from]!] as const);
+  const before = copy === undefined ? cells : { ...cells };
   for (const name in set) cells[name] = set[name]!;
-  for (const [name, value] of copied) cells[name] = value;
+  if (copy !== undefined) copyColumns(cells, before, copy);
+}
+
+function copyColumns(cells: Cells, from: Row, copy: Readonly<Record<string, string>>): void {
+  for (const name in copy) cells[name] = from[copy[name]!]!;
 }
 
 export function matches(row: Row, key: Row): boolean {

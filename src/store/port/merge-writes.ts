@@ -13,6 +13,8 @@ export function mergeWrites(writes: readonly RowWrite[]): RowWrite[] {
   for (const write of writes) {
     const before = latest.get(write.table);
     if (before !== undefined && write.op === 'set' && absorbs(before, write)) continue;
+    // It reads what all writes before it have written.
+    if (write.op === 'lift') latest.clear();
     const own = copyOf(write);
     latest.set(write.table, own);
     merged.push(own);
@@ -36,7 +38,7 @@ function copyCells(cells: Row): Cells {
 
 /** Lets the first write say both. False, and nothing has changed, for another row and for what only the row knows. */
 function absorbs(first: RowWrite, second: UpdateWrite): boolean {
-  if (first.op === 'drop') return false;
+  if (first.op === 'drop' || first.op === 'lift') return false;
   if (first.op === 'put') {
     if (!matches(first.row, second.key)) return false;
     changeRow(first.row as Cells, second);

@@ -2,10 +2,10 @@
  * The log as a past: what looking back asks of it. It is read-only, with no way to write or to start anything (R1), and
  * everything is read at one moment.
  */
-import type { CheckpointKey } from '../../thread/events.ts';
+import type { CheckpointKey, ThreadEvent } from '../../thread/events.ts';
 import type { Recorded } from './events.ts';
 import type { PayloadReader, WriteText } from './payloads.ts';
-import type { Row, RowWrite } from './rows.ts';
+import type { OwnWrite, Row } from './rows.ts';
 import type { ThreadRecord } from './views/threads.ts';
 import type { Views } from './views/views.ts';
 
@@ -28,8 +28,8 @@ export interface History {
   readonly payloads: PayloadReader;
   readonly views: Views;
   readonly past: PastViews;
-  /** The row writes of an event. */
-  project(event: Recorded): readonly RowWrite[];
+  /** The writes of an event as if every thread had a row. */
+  project(event: Recorded<ThreadEvent>): readonly OwnWrite[];
   /** The thread whose row it is, undefined when no client sees it. */
   threadOf(row: Row): ThreadRecord | undefined;
   /**

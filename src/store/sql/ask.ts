@@ -12,6 +12,8 @@ export interface Dialect {
   holders(parameter: string): string;
   /** Whether the row `t` of `threads` has one of these pairs. */
   holds(parameter: string): string;
+  /** Whether the row `t` of `carried_threads` has one of these pairs. */
+  carries(parameter: string): string;
   /** An id as tables of payloads have it. */
   storedId(column: string): string;
 }

@@ -13,10 +13,10 @@ export interface WriteShape {
 
 const EMPTY: Readonly<Record<string, never>> = {};
 const writtenBy = (write: RowWrite): Row =>
-  write.op === 'put' ? write.row : write.op === 'set' ? write.set : EMPTY;
+  write.op === 'put' || write.op === 'lift' ? write.row : write.op === 'set' ? write.set : EMPTY;
 const keyOf = (write: RowWrite): Row => (write.op === 'put' ? EMPTY : write.key);
 const copyOf = (write: RowWrite): Readonly<Record<string, string>> =>
-  (write.op === 'set' ? write.copy : undefined) ?? EMPTY;
+  (write.op === 'set' || write.op === 'lift' ? write.copy : undefined) ?? EMPTY;
 
 const shapeOf = (write: RowWrite): WriteShape => ({
   op: write.op,
@@ -37,6 +37,7 @@ export function createShapes<T>(make: (shape: WriteShape) => T): (write: RowWrit
   const known = {
     put: new Map<string, { shape: WriteShape; made: T }[]>(),
     set: new Map<string, { shape: WriteShape; made: T }[]>(),
+    lift: new Map<string, { shape: WriteShape; made: T }[]>(),
     drop: new Map<string, { shape: WriteShape; made: T }[]>(),
   };
   return (write) => {

@@ -11,6 +11,8 @@ const DIALECT: Dialect = {
   holders: (parameter) => `SELECT thread_id FROM thread_pairs WHERE pair ${within(parameter)}`,
   holds: (parameter) =>
     `EXISTS (SELECT 1 FROM thread_pairs AS held WHERE held.thread_id = t.thread_id AND held.pair ${within(parameter)})`,
+  carries: (parameter) =>
+    `EXISTS (SELECT 1 FROM json_each(t.pairs) AS carried WHERE carried.value ${within(parameter)})`,
   storedId: (column) => `stored_id(${column})`,
 };
 

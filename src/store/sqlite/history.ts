@@ -5,6 +5,7 @@ import { DiskFailed, toOpenFailure } from '../port/disk.ts';
 import { PLAIN, type Coder } from '../sql/coder.ts';
 import type { History, StoredSnapshot } from '../port/past.ts';
 import type { Projection } from '../sql/projection.ts';
+import { projectThread } from '../sql/rows/threads.ts';
 import { toThread } from '../sql/views/thread-queries.ts';
 import { createViews } from '../sql/views/views.ts';
 import { createAsk, withOwnScans } from './ask.ts';
@@ -66,7 +67,7 @@ export function viewHistory(
     payloads,
     views: createViews(ask, payloads.containing),
     past: createPastViews(prepare, rows),
-    project: projection.project,
+    project: projectThread,
     threadOf: toThread,
     firstDifference: (onEvent = () => true) => findDifference(prepare, projection, onEvent),
     eventCount: () => prepare('SELECT count(*) FROM events').pluck().get() as number,

@@ -1,5 +1,6 @@
 /** Named questions that replay asks of a log. */
 import type { ListedRow, PastViews } from '../port/past.ts';
+import { selectThreads } from '../sql/views/any-thread.ts';
 import type { RowReader } from './row-store.ts';
 import { opened, type Prepare } from './statements.ts';
 import { readPlacedWrites, readTasks, readWriters } from './payloads/write-reads.ts';
@@ -21,7 +22,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
              AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.thread_id = threads.thread_id
                AND json_type(runs.metadata, '$.cron_id') IS NOT 'text')
              AND NOT EXISTS (SELECT 1 FROM crons WHERE crons.thread_id = threads.thread_id)) AS is_side
-         FROM threads WHERE temporary <> 2 ORDER BY updated_at DESC, thread_id DESC`,
+         FROM (${selectThreads('t.temporary <> 2')}) AS threads ORDER BY updated_at DESC, thread_id DESC`,
       ),
     threadIds: async (prefix, limit) =>
       prepare(
@@ -42,7 +43,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
           `SELECT thread_id AS "threadId", head,
              (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
                 AND ${opened('data')} ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
-           FROM threads WHERE head IS NOT NULL ORDER BY thread_id`,
+           FROM (${selectThreads('t.head IS NOT NULL')}) AS threads ORDER BY thread_id`,
         )
         .map(({ position, ...head }) => ({ ...head, position: position ?? undefined })),
     deliveryIds: async (threadId) =>

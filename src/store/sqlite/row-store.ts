@@ -39,6 +39,9 @@ function toSql({ op, table, written, key, copied, copies }: WriteShape): string 
       for (const [at, name] of copied.entries()) set.push(`${name} = ${copies[at]}`);
       return `UPDATE ${table} SET ${set.join()} WHERE ${condition}`;
     }
+    case 'lift':
+      return `INSERT INTO ${table} (${[...written, ...copied].join()})
+        SELECT ${[...written.map(() => '?'), ...copies].join()} FROM runs WHERE ${condition}`;
     case 'drop':
       return `DELETE FROM ${table} WHERE ${condition}`;
   }

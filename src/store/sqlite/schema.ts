@@ -6,7 +6,7 @@ import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-export const SCHEMA_VERSION = 19;
+export const SCHEMA_VERSION = 20;
 
 const EVENTS = `
 CREATE TABLE events (

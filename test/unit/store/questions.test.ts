@@ -51,7 +51,9 @@ async function fillPostgres(client: pg.Client, rows: Rows): Promise<void> {
     const text = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map((_, at) => `$${at + 1}`).join()})`;
     for (const row of rows[table]!) {
       const values = names.map((name) =>
-        columns[name] === 'pairs' ? (JSON.parse(row[name] as string) as string[]) : row[name],
+        columns[name]!.startsWith('pairs') && row[name] !== null
+          ? (JSON.parse(row[name] as string) as string[])
+          : row[name],
       );
       await client.query(text, values);
     }
@@ -72,7 +74,7 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
   const idOf = (table: string, column: string): string =>
     random.chance(0.1) ? 'nothing' : (random.pick(rows[table]!)[column] as string);
   const [threadId, runId, assistantId] = [
-    idOf('threads', 'thread_id'),
+    random.chance(0.2) ? idOf('runs', 'thread_id') : idOf('threads', 'thread_id'),
     idOf('runs', 'run_id'),
     idOf('assistants', 'assistant_id'),
   ];

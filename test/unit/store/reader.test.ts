@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../../../src/kernel/clock.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import { SearchRefused } from '../../../src/store/port/views/views.ts';
 import type { Ask } from '../../../src/store/sql/ask.ts';
-import { ROWS } from '../../../src/store/sql/views/thread-plan.ts';
+import { TOTAL } from '../../../src/store/sql/views/thread-plan.ts';
 import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
 import { createReader, type Reader, type ReaderLimits } from '../../../src/store/sqlite/reader.ts';
 import { fact } from '../../support/given.ts';
@@ -49,8 +49,7 @@ async function withReader(
   });
 }
 
-const one = async (scan: Ask['scan'], sql: string): Promise<unknown> =>
-  (await scan(ROWS, { sql, params: {} }))[0]?.['n'];
+const one = async (scan: Ask['scan'], sql: string): Promise<unknown> => scan(TOTAL, { sql, params: {} });
 
 test('P1 a search finds an acknowledged commit at once', () =>
   withReader({}, async ({ scan }, log) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { JsonObject } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import type { Filter } from '../../../src/kernel/filter.ts';
+import { withCarrier } from '../../../src/thread/carrier.ts';
 import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { fact } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
@@ -20,10 +21,16 @@ async function thread(
   metadata: JsonObject,
   more: { temporary?: boolean; then?: readonly ThreadEvent[] } = {},
 ): Promise<void> {
-  const events = [fact.created(metadata, more.temporary ?? false), ...(more.then ?? [])].map(
+  const { temporary = false, then = [] } = more;
+  const facts = [fact.created(metadata, temporary), ...then].map(
     (one) => ({ ...one, data: { ...one.data, threadId } }) as ThreadEvent,
   );
-  const { kind } = await log.commit(batch([{ stream: `thread-${threadId}`, expected: 0, events }]));
+  const events = temporary ? withCarrier(undefined, facts) : facts;
+  const isOpen = then.length > 0 && !then.some(({ type }) => type === 'RunCompleted');
+  const payloads = isOpen ? [{ kind: 'queue', threadId, next: 0 } as const] : [];
+  const { kind } = await log.commit(
+    batch([{ stream: `thread-${threadId}`, expected: 0, events }], { payloads }),
+  );
   assert.equal(kind, 'committed');
 }
 

@@ -6,6 +6,7 @@ import type { Recorded } from '../../port/events.ts';
 import type { RowWrite } from '../../port/rows.ts';
 import type { Projection } from '../projection.ts';
 import { projectAssistant } from './assistants.ts';
+import { placeThread } from './carried-threads.ts';
 import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
@@ -48,6 +49,6 @@ function project(event: Recorded): readonly RowWrite[] {
     case 'CronDeleted':
       return projectCron(event);
     default:
-      return projectThread(event satisfies Recorded);
+      return placeThread(event, projectThread(event satisfies Recorded));
   }
 }

@@ -1,7 +1,7 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 import { INDEX_DDL, INDEX_TABLES, VISIBLE } from './thread-index.ts';
 
-export const VERSION = '28';
+export const VERSION = '29';
 
 /**
  * `content` is what clients and graphs say and may be sealed; ids, times, statuses, names, schedules and metadata are
@@ -18,6 +18,13 @@ export interface Table {
     Record<string, { readonly on: string; readonly where?: string; readonly unique?: boolean }>
   >;
 }
+
+/** Columns of a temporary thread that the row of its run carries, under other names (carried-threads.ts). */
+export const CARRIED = [
+  ...(['created_at', 'updated_at', 'state_updated_at', 'status', 'settled', 'metadata', 'pairs'] as const),
+  ...(['head', 'interrupts', 'error'] as const),
+];
+export const carriedColumn = (name: string): string => `thread_${name}`;
 
 /** The one declaration of the derived tables, from which the schema of each engine comes. */
 export const SCHEMA: Readonly<Record<string, Table>> = {
@@ -96,12 +103,25 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       turn: 'integer?',
       // Version of its RunCreated, which says what it was created with; the order of the thread's runs of one millisecond.
       created: 'integer',
+      ...{
+        thread_created_at: 'integer?',
+        thread_updated_at: 'integer?',
+        thread_state_updated_at: 'integer?',
+      },
+      ...{
+        thread_status: 'text?',
+        thread_settled: 'text?',
+        thread_metadata: 'text?',
+        thread_pairs: 'pairs?',
+      },
+      ...{ thread_head: 'text?', thread_interrupts: 'content?', thread_error: 'content?' },
     },
     indexes: {
       runs_by_thread: { on: 'thread_id, created_at, created' },
       runs_by_assistant: { on: 'assistant_id' },
       runs_by_turn: { on: 'thread_id, turn', where: 'turn IS NOT NULL' },
-      runs_ended: { on: 'ended_at, run_id', where: 'ended_at IS NOT NULL' },
+      runs_ended: { on: 'ended_at, run_id', where: 'ended_at IS NOT NULL AND thread_status IS NULL' },
+      runs_expiring: { on: 'thread_updated_at', where: "thread_status <> 'busy'" },
     },
   },
   deliveries: {
@@ -254,8 +274,24 @@ export function toSqlite([name, table]: readonly [string, Table]): string {
   return [`CREATE TABLE ${name} (${columns.join(', ')}) ${options};`, ...indexesOf(name, table)].join('\n');
 }
 
+/** Temporary threads that runs carry, with the columns of `threads`. `nullOf`: NULL of a column's type. */
+export function carriedView(nullOf: (declared: string) => string): string {
+  const carried: readonly string[] = CARRIED;
+  const columns = Object.entries(SCHEMA['threads']!.columns).map(([name, declared]) => {
+    if (name === 'thread_id') return name;
+    const from = carried.includes(name) ? carriedColumn(name) : name === 'temporary' ? '1' : nullOf(declared);
+    return `${from} AS ${name}`;
+  });
+  return `CREATE VIEW carried_threads AS SELECT ${columns.join(', ')} FROM runs WHERE thread_status IS NOT NULL;`;
+}
+
 /** The schema of SQLite. */
-export const DDL = [...Object.entries(SCHEMA).map(toSqlite), INDEX_DDL].join('\n');
+export const DDL = [
+  ...Object.entries(SCHEMA).map(toSqlite),
+  INDEX_DDL,
+  'DROP VIEW IF EXISTS carried_threads;',
+  carriedView(() => 'NULL'),
+].join('\n');
 
 export const TABLES: readonly string[] = [...Object.keys(SCHEMA), ...INDEX_TABLES];
 

@@ -1,7 +1,7 @@
 /** Rows of threads and runs. The API's statuses are computed here and nowhere else. */
 import { isObject, type Json, type JsonObject } from '../../../kernel/json.ts';
 import type { Recorded } from '../../port/events.ts';
-import type { Cell, Row, RowWrite } from '../../port/rows.ts';
+import type { Cell, OwnWrite, Row } from '../../port/rows.ts';
 import type { ThreadStatus } from '../../port/views/threads.ts';
 import type { Bound, Outcome, Standing, ThreadEvent, Ttl } from '../../../thread/events.ts';
 import {
@@ -17,7 +17,7 @@ import { metadataColumns as columns } from './metadata-pairs.ts';
 /** Of the column `temporary`: the thread's import is not complete. */
 const ARRIVING = 2;
 
-export function projectThread(event: Recorded<ThreadEvent>): readonly RowWrite[] {
+export function projectThread(event: Recorded<ThreadEvent>): readonly OwnWrite[] {
   const { at } = event.meta;
   const { threadId } = event.data;
   switch (event.type) {
@@ -206,42 +206,44 @@ const isFilled = (value: Json): boolean => isObject(value) && Object.keys(value)
 /** Filled in member by member where every run has it: to spread one object into another costs more than all the rest. */
 type Cells = Record<string, Cell>;
 
-const thread = (threadId: string, set: Row, copy?: Readonly<Record<string, string>>): RowWrite =>
+const thread = (threadId: string, set: Row, copy?: Readonly<Record<string, string>>): OwnWrite =>
   copy === undefined
     ? { op: 'set', table: 'threads', key: { thread_id: threadId }, set }
     : { op: 'set', table: 'threads', key: { thread_id: threadId }, set, copy };
 
 /** The title is a text of the run: it goes when the run that gave it is deleted. */
-const untitled = (threadId: string, runId: string): RowWrite => ({
+const untitled = (threadId: string, runId: string): OwnWrite => ({
   op: 'set',
   table: 'threads',
   key: { thread_id: threadId, titled_by: runId },
   set: { title: null, titled_by: null },
 });
 
-const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): RowWrite => ({
+const created = ({ data, meta }: Recorded<ThreadEvent>, more: Row): OwnWrite => ({
   op: 'put',
   table: 'threads',
-  row: {
-    thread_id: data.threadId,
-    created_at: meta.at,
-    updated_at: meta.at,
-    state_updated_at: null,
-    status: 'idle' satisfies ThreadStatus,
-    settled: 'idle' satisfies ThreadStatus,
-    title: null,
-    titled_by: null,
-    head: null,
-    interrupts: '{}',
-    error: null,
-    temporary: 0,
-    bound_graph_id: null,
-    bound_assistant_id: null,
-    bound_at: null,
-    imported_at: null,
-    ...NO_TTL,
-    ...more,
-  },
+  row: { ...newThreadRow(data.threadId, meta.at), ...more },
+});
+
+/** Without the columns of its metadata. */
+export const newThreadRow = (threadId: string, at: number): Row => ({
+  thread_id: threadId,
+  created_at: at,
+  updated_at: at,
+  state_updated_at: null,
+  status: 'idle' satisfies ThreadStatus,
+  settled: 'idle' satisfies ThreadStatus,
+  title: null,
+  titled_by: null,
+  head: null,
+  interrupts: '{}',
+  error: null,
+  temporary: 0,
+  bound_graph_id: null,
+  bound_assistant_id: null,
+  bound_at: null,
+  imported_at: null,
+  ...NO_TTL,
 });
 
 const standing = ({ bound, status, interrupts, error }: Standing): Row => ({
@@ -268,7 +270,7 @@ const armed = ({ strategy, minutes }: Ttl, at: number): Row => ({
 
 const expiry = (minutes: number, at: number): number => at + Math.round(minutes * 60_000);
 
-const run = (runId: string, set: Row): RowWrite => ({
+const run = (runId: string, set: Row): OwnWrite => ({
   op: 'set',
   table: 'runs',
   key: { run_id: runId },

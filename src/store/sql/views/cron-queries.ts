@@ -4,6 +4,7 @@ import { fromStored } from '../../../kernel/stored-json.ts';
 import type { Cell } from '../../port/rows.ts';
 import type { CronConditions, CronRecord, CronSearch, CronViews } from '../../port/views/crons.ts';
 import type { Ask, Params, Scan } from '../ask.ts';
+import { ofThread } from './any-thread.ts';
 import { conditionOf, judge, metadataFilter, passes, whereEqual } from './filters.ts';
 
 /** By the names that clients sort with. NULL has no place that all engines agree on. */
@@ -103,8 +104,8 @@ function candidates(
     'crons.thread_id': threadId,
     'crons.enabled': enabled === undefined ? undefined : Number(enabled),
   });
-  const sql = `SELECT crons.*, threads.metadata AS of_thread FROM crons
-    LEFT JOIN threads ON threads.thread_id = crons.thread_id WHERE ${conditionOf(where)} ${order}`;
+  const sql = `SELECT crons.*, ${ofThread('crons')} AS of_thread FROM crons
+    WHERE ${conditionOf(where)} ${order}`;
   return { sql, params: where.params };
 }
 

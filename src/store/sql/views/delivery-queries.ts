@@ -3,6 +3,7 @@ import type { Filter } from '../../../kernel/filter.ts';
 import type { Cell } from '../../port/rows.ts';
 import type { DeliveryRecord, DeliverySearch, DeliveryViews } from '../../port/views/deliveries.ts';
 import type { Ask, Scan } from '../ask.ts';
+import { ofThread } from './any-thread.ts';
 import { conditionOf, judge, passes, whereEqual } from './filters.ts';
 
 interface DeliveryRow {
@@ -40,8 +41,8 @@ const toRecord = (row: DeliveryRow): DeliveryRecord => ({
 
 export const deliveryViews = (ask: Ask): DeliveryViews => ({
   async get(deliveryId, filter) {
-    const sql = `SELECT deliveries.*, threads.metadata AS of_thread FROM deliveries
-      LEFT JOIN threads ON threads.thread_id = deliveries.thread_id WHERE delivery_id = @deliveryId`;
+    const sql = `SELECT deliveries.*, ${ofThread('deliveries')} AS of_thread FROM deliveries
+      WHERE delivery_id = @deliveryId`;
     const row = await ask.get<JudgedRow>(sql, { deliveryId });
     const isSeen =
       filter === undefined || (row?.orphan === 0 && row.of_thread !== null && passes(row.of_thread, filter));
@@ -121,13 +122,13 @@ export const SEARCH: Scan<
       where.clauses.push(`deliveries.created_at ${order} @${name}`);
       where.params[name] = value;
     }
-    const sql = `SELECT deliveries.*, threads.metadata AS of_thread FROM deliveries
-      JOIN threads ON threads.thread_id = deliveries.thread_id WHERE ${conditionOf(where)}
+    const sql = `SELECT deliveries.*, ${ofThread('deliveries')} AS of_thread FROM deliveries
+      WHERE ${conditionOf(where)}
       ORDER BY deliveries.created_at DESC, delivery_id DESC`;
     const { rows, total } = await judge<JudgedRow>(
       ask,
       { sql, params: where.params },
-      (row) => passes(row.of_thread, filter),
+      (row) => row.of_thread !== null && passes(row.of_thread, filter),
       page,
     );
     return { deliveries: rows.map(toRecord), total };

@@ -10,7 +10,12 @@ export function inventoryViews(ask: Ask): InventoryViews {
   const page = async (sql: string): Promise<string[]> =>
     (await ask.all<{ id: string }>(`${sql} LIMIT @limit`, { limit: PAGE_ROWS })).map(({ id }) => id);
   return {
-    threads: () => page('SELECT thread_id AS id FROM threads ORDER BY thread_id'),
+    async threads() {
+      const found = await page('SELECT thread_id AS id FROM threads ORDER BY thread_id');
+      if (found.length > 0) return found;
+      // No other thread is left.
+      return page('SELECT DISTINCT thread_id AS id FROM runs ORDER BY thread_id');
+    },
     crons: () => page('SELECT cron_id AS id FROM crons ORDER BY cron_id'),
     async items() {
       const sql = 'SELECT item_id, namespace, key FROM items ORDER BY item_id LIMIT @limit';

@@ -2,7 +2,8 @@
 import type { EndedAt, OldRun, RetentionViews } from '../../port/views/views.ts';
 import type { Ask, Scan } from '../ask.ts';
 
-const DUE = 'ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId)';
+/** A run that carries its thread goes with it. */
+const DUE = 'ended_at < @before AND (ended_at, run_id) > (@endedAt, @runId) AND thread_status IS NULL';
 
 interface Wanted {
   readonly after: EndedAt | undefined;

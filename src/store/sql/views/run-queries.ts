@@ -4,6 +4,7 @@ import type { Cell } from '../../port/rows.ts';
 import type { AssistantRun, RunRecord, RunSearch, RunViews } from '../../port/views/runs.ts';
 import type { RunRef } from '../../../thread/events.ts';
 import type { Ask, Scan } from '../ask.ts';
+import { ofThread } from './any-thread.ts';
 import { claimViews } from './claim-queries.ts';
 import { conditionOf, judge, metadataFilter, passes, whereEqual, type Where } from './filters.ts';
 import { runEndViews } from './run-end-queries.ts';
@@ -38,10 +39,9 @@ export function runViews(ask: Ask): RunViews {
     ...runEndViews(ask),
     async get(runId, { threadId, filter } = {}) {
       const where = whereEqual({ run_id: runId, 'runs.thread_id': threadId });
-      if (threadId !== undefined) where.clauses.push('threads.temporary < 2');
+      if (threadId !== undefined) where.clauses.push(`${ofThread('runs', 'temporary')} < 2`);
       const row = await ask.get<JudgedRow & RunRow>(
-        `SELECT ${RUN}, threads.metadata AS of_thread
-         FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}`,
+        `SELECT ${RUN}, ${ofThread('runs')} AS of_thread FROM runs WHERE ${conditionOf(where)}`,
         where.params,
       );
       return row && passes(row.of_thread, filter) ? toRecord(row) : undefined;
@@ -114,8 +114,8 @@ export function runViews(ask: Ask): RunViews {
 
 /** Newest first. */
 const listed = (where: Where): string =>
-  `SELECT run_id, runs.thread_id, runs.metadata AS own, threads.metadata AS of_thread
-   FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}
+  `SELECT run_id, runs.thread_id, runs.metadata AS own, ${ofThread('runs')} AS of_thread
+   FROM runs WHERE ${conditionOf(where)}
    ORDER BY runs.created_at DESC, runs.created DESC`;
 
 interface JudgedRow extends RunRefRow {
@@ -148,8 +148,8 @@ export const TO_CANCEL: Scan<[Parameters<RunViews['toCancel']>[0], Filter | unde
       where.clauses.push(ask.dialect.oneOf('runs.status', 'statuses'));
       where.params['statuses'] = status === 'all' ? ['pending', 'running'] : [status];
     }
-    const sql = `SELECT run_id, runs.thread_id, threads.metadata AS of_thread
-      FROM runs JOIN threads ON threads.thread_id = runs.thread_id WHERE ${conditionOf(where)}
+    const sql = `SELECT run_id, runs.thread_id, ${ofThread('runs')} AS of_thread
+      FROM runs WHERE ${conditionOf(where)}
       ORDER BY CASE WHEN runs.status = 'running' THEN 1 ELSE 0 END, runs.thread_id, runs.created DESC`;
     const all = { limit: Infinity, offset: 0 };
     const { rows } = await judge<JudgedRow>(
@@ -166,9 +166,8 @@ export const OF_ASSISTANT: Scan<[string], AssistantRun[]> = {
   name: 'runs.ofAssistant',
   async answer(ask, assistantId) {
     const found = await ask.all<RunRefRow & { temporary: number; status: string }>(
-      `SELECT run_id, runs.thread_id, temporary, threads.status
-       FROM runs JOIN threads ON threads.thread_id = runs.thread_id
-       WHERE assistant_id = @assistantId ORDER BY runs.created_at, run_id`,
+      `SELECT run_id, runs.thread_id, ${ofThread('runs', 'temporary')} AS temporary, ${ofThread('runs', 'status')} AS status
+       FROM runs WHERE assistant_id = @assistantId ORDER BY runs.created_at, run_id`,
       { assistantId },
     );
     return found.map((row) => ({

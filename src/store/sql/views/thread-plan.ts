@@ -1,7 +1,8 @@
 /**
  * How a search for threads is answered. A capped count picks the arm: where few threads have a pair of the filter, or
  * the status, these are the candidates and are sorted; else all threads are walked in the order of an index until the
- * page is full, and each is asked for the pairs. What pairs do not say is judged row by row.
+ * page is full, and each is asked for the pairs. What pairs do not say is judged row by row. Threads that runs carry are
+ * seen while they are in the queue: one arm more looks at these.
  */
 import type { Filter } from '../../../kernel/filter.ts';
 import type { Row } from '../../port/rows.ts';
@@ -9,6 +10,7 @@ import { THREAD_STATUSES, type ThreadConditions, type ThreadSearch } from '../..
 import type { Ask, Params, Scan } from '../ask.ts';
 import { UNINDEXED } from '../rows/metadata-pairs.ts';
 import { VISIBLE } from '../rows/thread-index.ts';
+import { selectThreads } from './any-thread.ts';
 import { judge, metadataFilter, passes } from './filters.ts';
 import { narrow } from './thread-pairs.ts';
 
@@ -59,7 +61,7 @@ export async function planThreads(
   few = FEW,
 ): Promise<ThreadPlan> {
   const { status, sortBy } = wanted;
-  const { holders, holds, oneOf } = ask.dialect;
+  const { holders, holds, carries, oneOf } = ask.dialect;
   const ids = wanted.ids === undefined || wanted.ids.length === 0 ? undefined : wanted.ids;
   const filter = [...metadataFilter(wanted.metadata), ...access];
   const { clauses, isExact } = ids ? { clauses: [], isExact: filter.length === 0 } : narrow(filter);
@@ -79,6 +81,7 @@ export async function planThreads(
     status === undefined
       ? Infinity
       : await count(`SELECT 1 FROM threads AS t WHERE ${VISIBLE} AND t.status = @status`, { status });
+  const isQueueShort = (await count('SELECT 1 FROM queue', {})) <= few;
   const isFew = ids ? ids.length <= FEW : Math.min(ofPairs, ofStatus) <= few;
   const isJudged = !isExact || isPartial || clauses.length > MAX_CLAUSES;
   const params: Params = {
@@ -101,6 +104,13 @@ export async function planThreads(
     ];
   }
 
+  const carried = `carried_threads AS t WHERE ${[
+    "t.status = 'busy' AND t.thread_id IN (SELECT thread_id FROM queue)",
+    ...(ids ? [oneOf('t.thread_id', 'ids')] : []),
+    ...counted.map((_, at) => carries(`pairs${at}`)),
+    ...(status === undefined ? [] : ['t.status = @status']),
+  ].join(' AND ')}`;
+
   const order = wanted.sortOrder === 'asc' ? 'ASC' : 'DESC';
   const keys = KEYS[sortBy];
   const ordered = (prefix: string): string => keys.map((_, at) => `${prefix}k${at} ${order}`).join();
@@ -113,6 +123,7 @@ export async function planThreads(
     const arms = isMerged ? THREAD_STATUSES.map((each) => [`t.status = '${each}'`, ...where]) : [where];
     const selected = [columns, ...keys.map((key, at) => `${key} AS k${at}`)].join();
     const sql = arms.map((arm) => `SELECT ${selected} FROM threads AS t WHERE ${arm.join(' AND ')}`);
+    sql.push(`SELECT ${selected} FROM ${carried}`);
     return `${sql.join(' UNION ALL ')} ORDER BY ${ordered('')}`;
   }
 
@@ -128,25 +139,28 @@ export async function planThreads(
         sortBy !== 'state_updated_at' &&
         (status === undefined || sortBy === 'updated_at');
       return {
-        sql: `WITH page AS (${candidates('t.thread_id')} LIMIT @limit OFFSET @offset)
-          SELECT t.* FROM page CROSS JOIN threads AS t WHERE t.thread_id = page.thread_id ORDER BY ${ordered('page.')}`,
+        sql: `${candidates('t.thread_id')} LIMIT @limit OFFSET @offset`,
         params: { ...params, limit, offset },
-        isNear: isFew || isWalked,
+        isNear: isQueueShort && (isFew || isWalked),
       };
     },
     total(cap) {
       const isOnlyPair = counted.length === 1 && counted[0]!.pairs.length === 1 && status === undefined;
-      const found = isOnlyPair ? holders('pairs0') : `SELECT 1 FROM ${counts()}`;
+      const found = isOnlyPair ? holders('pairs0') : `SELECT t.thread_id FROM ${counts()}`;
       return {
-        sql: `SELECT count(*) AS n FROM (${found} LIMIT @cap) AS found`,
+        sql: `SELECT count(*) AS n FROM (${found} UNION ALL SELECT t.thread_id FROM ${carried} LIMIT @cap) AS found`,
         params: { ...params, cap },
-        isNear: isFew || ((isOnlyPair || counted.length === 0) && cap <= 10 * FEW),
+        isNear: isQueueShort && (isFew || ((isOnlyPair || counted.length === 0) && cap <= 10 * FEW)),
       };
     },
     judged: isJudged
       ? {
           page: { sql: candidates('t.thread_id, t.metadata'), params, filter },
-          total: { sql: `SELECT t.metadata FROM ${counts()}`, params, filter },
+          total: {
+            sql: `SELECT t.metadata FROM ${counts()} UNION ALL SELECT t.metadata FROM ${carried}`,
+            params,
+            filter,
+          },
         }
       : undefined,
   };
@@ -168,9 +182,7 @@ export async function answerPage<R extends Row>(
   if (plan.judged !== undefined)
     return ask.scan(JUDGED, plan.judged.page, asked) as Promise<{ rows: R[]; total: number }>;
   const page = plan.page(limit, offset);
-  const rows = await (page.isNear
-    ? ask.all<R>(page.sql, page.params)
-    : (ask.scan(ROWS, page) as Promise<R[]>));
+  const rows = (await (page.isNear ? PAGE.answer(ask, page) : ask.scan(PAGE, page))) as R[];
   // A page that is not full is the last one and tells the number by itself.
   const isLast = rows.length < limit && (rows.length > 0 || offset === 0);
   return { rows, total: isLast || cap === 0 ? offset + rows.length : await answerCount(ask, plan, cap) };
@@ -180,14 +192,17 @@ export async function answerCount(ask: Ask, plan: ThreadPlan, cap: number): Prom
   if (plan.judged !== undefined)
     return (await ask.scan(JUDGED, plan.judged.total, { limit: 0, offset: 0, cap })).total;
   const total = plan.total(cap);
-  const { sql, params } = total;
-  const [row] = total.isNear ? await ask.all(sql, params) : await ask.scan(ROWS, { sql, params });
-  return row!['n'] as number;
+  return total.isNear ? TOTAL.answer(ask, total) : ask.scan(TOTAL, total);
 }
 
-export const ROWS: Scan<[Query], Row[]> = {
-  name: 'threads.rows',
-  answer: (ask, { sql, params }) => ask.all(sql, params),
+export const PAGE: Scan<[Query], Row[]> = {
+  name: 'threads.page',
+  answer: async (ask, { sql, params }) => readThreads(ask, await ask.all(sql, params)),
+};
+
+export const TOTAL: Scan<[Query], number> = {
+  name: 'threads.total',
+  answer: async (ask, { sql, params }) => (await ask.get<{ n: number }>(sql, params))!.n,
 };
 
 export const JUDGED: Scan<[JudgedQuery, Asked], { rows: Row[]; total: number }> = {
@@ -195,9 +210,14 @@ export const JUDGED: Scan<[JudgedQuery, Asked], { rows: Row[]; total: number }> 
   async answer(ask, { filter, ...query }, asked) {
     const isMatch = ({ metadata }: Row): boolean => passes(metadata, filter);
     const { rows, total } = await judge(ask, query, isMatch, asked);
-    const ids = rows.map((row) => row['thread_id'] as string);
-    const sql = `SELECT * FROM threads AS t WHERE ${ask.dialect.oneOf('t.thread_id', 'ids')}`;
-    const byId = new Map((await ask.all(sql, { ids })).map((row) => [row['thread_id'] as string, row]));
-    return { rows: ids.map((id) => byId.get(id)).filter((row) => row !== undefined), total };
+    return { rows: await readThreads(ask, rows), total };
   },
 };
+
+/** Whole rows of the threads that the rows name, in their order. */
+async function readThreads(ask: Omit<Ask, 'scan'>, rows: readonly Row[]): Promise<Row[]> {
+  const ids = rows.map((row) => row['thread_id'] as string);
+  const sql = selectThreads(ask.dialect.oneOf('t.thread_id', 'ids'));
+  const byId = new Map((await ask.all(sql, { ids })).map((row) => [row['thread_id'] as string, row]));
+  return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+}

@@ -10,6 +10,7 @@ import { questionsOf, runEndOf } from '../../../thread/run-end.ts';
 import type { Ask, Scan } from '../ask.ts';
 import { VISIBLE } from '../rows/thread-index.ts';
 import { projectThread } from '../rows/threads.ts';
+import { selectThreads } from './any-thread.ts';
 import { passes } from './filters.ts';
 import { answerCount, answerPage, planThreads, type ThreadPlan } from './thread-plan.ts';
 
@@ -37,7 +38,7 @@ const MAX_TOTAL = 10_000;
 /** `containing`: finds threads by their values. `few`: candidates that are sorted. */
 export function threadViews(ask: Ask, containing: PayloadReader['containing'], few?: number): ThreadViews {
   const byId = async (id: string): Promise<ThreadRow[]> =>
-    ask.all<ThreadRow>('SELECT * FROM threads WHERE thread_id = @id', { id });
+    ask.all<ThreadRow>(selectThreads('t.thread_id = @id'), { id });
 
   /** No index knows values: those of every candidate are looked at. */
   async function withValues(plan: ThreadPlan, wanted: Filter): Promise<string[]> {
@@ -62,7 +63,7 @@ export function threadViews(ask: Ask, containing: PayloadReader['containing'], f
       return write?.op === 'put' ? toThread(write.row) : undefined;
     },
     async get(threadId, filter) {
-      const sql = `SELECT * FROM threads WHERE thread_id = @threadId AND ${VISIBLE}`;
+      const sql = selectThreads(`t.thread_id = @threadId AND ${VISIBLE}`);
       const row = await ask.get<ThreadRow>(sql, { threadId });
       return row && passes(row.metadata, filter) ? toRecord(row) : undefined;
     },
@@ -107,7 +108,7 @@ export function threadViews(ask: Ask, containing: PayloadReader['containing'], f
     },
     async expired(than, limit) {
       // A server that never searches has no reader thread, which takes 10 MB.
-      const sql = `SELECT 1 AS old FROM threads WHERE ${OLD} LIMIT 1`;
+      const sql = `SELECT 1 AS old FROM threads WHERE ${OLD} UNION ALL SELECT 1 FROM runs WHERE ${OLD_CARRIED} LIMIT 1`;
       if ((await ask.get(sql, { before: than.before })) === undefined) return [];
       return ask.scan(EXPIRED, than, limit);
     },
@@ -121,14 +122,17 @@ const hasMembers = (values: JsonObject | undefined): values is JsonObject =>
   values !== undefined && Object.keys(values).length > 0;
 
 const OLD = 'temporary = 1 AND updated_at < @before';
+const OLD_CARRIED = "thread_status <> 'busy' AND thread_updated_at < @before";
 
 export const EXPIRED: Scan<[{ before: number; failedBefore: number }, number], string[]> = {
   name: 'threads.expired',
   async answer(ask, { before, failedBefore }, limit) {
     const found = await ask.all<ThreadRow>(
-      `SELECT thread_id FROM threads WHERE ${OLD} AND status <> 'busy'
-         AND NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.thread_id = threads.thread_id
-           AND (next_at IS NOT NULL OR (deliveries.status = 'failed' AND deliveries.updated_at >= @failedBefore)))
+      `SELECT thread_id FROM (
+         SELECT thread_id, updated_at FROM threads WHERE ${OLD} AND status <> 'busy'
+         UNION ALL SELECT thread_id, thread_updated_at FROM runs WHERE ${OLD_CARRIED}) AS old
+       WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE deliveries.thread_id = old.thread_id
+         AND (next_at IS NOT NULL OR (deliveries.status = 'failed' AND deliveries.updated_at >= @failedBefore)))
        ORDER BY updated_at, thread_id LIMIT @limit`,
       { before, failedBefore, limit },
     );

@@ -11,7 +11,7 @@ import { itemViews, VECTORS, WINDOW } from './item-queries.ts';
 import { PATHS } from './namespace-queries.ts';
 import { retentionViews, RUNS_WITH_FRAMES } from './retention-queries.ts';
 import { LIST, OF_ASSISTANT, runViews, TO_CANCEL } from './run-queries.ts';
-import { JUDGED, ROWS } from './thread-plan.ts';
+import { JUDGED, PAGE, TOTAL } from './thread-plan.ts';
 import { EXPIRED, threadViews } from './thread-queries.ts';
 
 export const createViews = (ask: Ask, containing: PayloadReader['containing']): Views => ({
@@ -28,5 +28,5 @@ export const createViews = (ask: Ask, containing: PayloadReader['containing']): 
 /** All scans, which are answered by their names where the caller is in another thread. */
 export const SCANS: readonly Scan<never, unknown>[] = [
   ...[ASSISTANTS, ASSISTANTS_SEARCH, VERSIONS, COUNTS, CRONS_COUNT, CRONS_SEARCH, DELIVERIES_SEARCH],
-  ...[EXPIRED, JUDGED, ROWS, LIST, OF_ASSISTANT, TO_CANCEL, PATHS, RUNS_WITH_FRAMES, VECTORS, WINDOW],
+  ...[EXPIRED, JUDGED, PAGE, TOTAL, LIST, OF_ASSISTANT, TO_CANCEL, PATHS, RUNS_WITH_FRAMES, VECTORS, WINDOW],
 ];

@@ -8,6 +8,7 @@
  * owed delivery has a body; deliveries that are gone or erased have none.
  */
 import type { Finding } from '../../port/past.ts';
+import { selectThreads } from '../../sql/views/any-thread.ts';
 import type { RowReader } from '../row-store.ts';
 import { opened } from '../statements.ts';
 
@@ -31,7 +32,7 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT 'thread ' || thread_id || ': its head checkpoint ' || head AS subject,
             (SELECT position FROM events WHERE stream = 'thread-' || thread_id AND type = 'CheckpointSaved'
                AND ${DATA} ->> 'checkpointId' = head ORDER BY version DESC LIMIT 1) AS position
-          FROM threads WHERE head IS NOT NULL AND NOT EXISTS
+          FROM (${selectThreads('t.head IS NOT NULL')}) AS threads WHERE NOT EXISTS
             (${saved('threads.thread_id', "''", 'head')})
           ORDER BY thread_id`,
     problem: (head) => `${head} is missing`,
