@@ -123,7 +123,7 @@ export function randomRows(random: Random): Rows {
   }));
   const busy = new Set<string>();
   const carried = new Set<string>();
-  const runs = ids('r', 150).map((run_id, index) => {
+  const runs = ids('r', 190).map((run_id, index) => {
     // A thread of one run, which carries it.
     const isCarrier = random.chance(0.2);
     const thread_id = isCarrier ? `carried ${index}` : random.pick(threadIds);

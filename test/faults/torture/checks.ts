@@ -12,6 +12,7 @@ import { createRowReader, type RowReader } from '../../../src/store/sqlite/row-s
 import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
+import { selectThreads } from '../../../src/store/sql/views/any-thread.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import type { ReceivedRequest } from '../../support/webhook-sink.ts';
 import type { Ledger } from './ledger.ts';
@@ -157,7 +158,7 @@ async function checkMessages(
 ): Promise<string[]> {
   const problems: string[] = [];
   const heads = read.all<{ thread_id: string; head: string }>(
-    'SELECT thread_id, head FROM threads WHERE head IS NOT NULL',
+    selectThreads('head IS NOT NULL', 'thread_id, head'),
     {},
   );
   const texts = new Map<string, string[]>();

@@ -41,12 +41,28 @@ export interface PayloadWriter {
 
 /** For the one connection that writes. */
 export function createPayloadWriter(prepare: Prepare): PayloadWriter {
-  const store = { prepare, held: createHeldTexts() };
+  const store = { prepare, held: createHeldTexts(), newThreads: new Set<string>() };
+  const kept = new Set<string>(
+    (['secret', 'resume'] as const).filter(
+      (kind) => prepare(`SELECT 1 FROM ${KINDS[kind].table} LIMIT 1`).get() !== undefined,
+    ),
+  );
   return {
     write(payloads, at) {
-      for (const payload of mergePayloads(payloads)) writePayload(store, payload, at);
+      for (const payload of mergePayloads(payloads)) {
+        const { kind } = payload;
+        if (kind === 'secret' || kind === 'resume') kept.add(kind);
+        // Most servers have neither: nothing is deleted from a table without rows.
+        if (kind === 'erase-secret' && !kept.has('secret')) continue;
+        if (kind === 'erase-resume' && !kept.has('resume')) continue;
+        writePayload(store, payload, at);
+      }
+      store.newThreads.clear();
     },
-    undone: store.held.forget,
+    undone() {
+      store.held.forget();
+      store.newThreads.clear();
+    },
   };
 }
 
