@@ -9,7 +9,7 @@ import { uuidv5 } from '../kernel/ids.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import { onSourceDeleted } from '../delivery/decide.ts';
 import { deliveryStream, type DeliveryEvent } from '../delivery/events.ts';
-import type { Append, EventLog } from '../store/port/log.ts';
+import type { Append, EventLog, Lease } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
 import { toWrites } from './delivery-writes.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../thread/events.ts';
@@ -48,8 +48,10 @@ export interface DerivedFrom {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly webhooks: WebhookPolicy;
-  /** An executor commits the run's end and writes its last frames itself. */
-  readonly isLed: boolean;
+  /** Of an executor, which writes the last frames of its run itself. */
+  readonly lease: Lease | undefined;
+  /** Whether the run of the lease has a webhook; undefined if that is not known. */
+  readonly owesWebhook: boolean | undefined;
   /** The server deletes the thread by itself: a repeated request must not execute its run again. */
   readonly isTemporary: boolean;
 }
@@ -57,7 +59,7 @@ export interface DerivedFrom {
 export async function derivedWrites(
   events: readonly ThreadEvent[],
   version: number,
-  { log, clock, webhooks, isLed, isTemporary }: DerivedFrom,
+  { log, clock, webhooks, lease, owesWebhook, isTemporary }: DerivedFrom,
 ): Promise<DerivedWrites> {
   const payloads: PayloadWrite[] = [];
   const appends: Append[] = [];
@@ -77,10 +79,12 @@ export async function derivedWrites(
     switch (type) {
       case 'RunCompleted': {
         const { runId, threadId, outcome, usage = null } = data;
-        if (!isLed && !isDeleted && data.attempt > 0) payloads.push(...(await lastFrames(log, data)));
+        if (lease === undefined && !isDeleted && data.attempt > 0)
+          payloads.push(...(await lastFrames(log, data)));
         payloads.push({ kind: 'erase-secret', runId });
         if (data.attempt > 0) payloads.push({ kind: 'erase-resume', runId });
-        const owes = webhooks.enabled && (await log.views.runs.owesWebhook(runId));
+        const known = lease?.runId === runId ? owesWebhook : undefined;
+        const owes = webhooks.enabled && (known ?? (await log.views.runs.owesWebhook(runId)));
         const run = owes ? await log.views.runs.get(runId) : undefined;
         const url = run?.kwargs.webhook;
         if (run !== undefined && url !== undefined) {

@@ -15,7 +15,7 @@ import type { ThreadEvent } from '../thread/events.ts';
 import { earliestStart, isLiving, type ThreadState } from '../thread/state.ts';
 import { commit, CONFLICT, untilCommitted, type Loaded } from './aggregate.ts';
 import { derivedWrites, NOTHING_DERIVED, type WebhookPolicy } from './derived-writes.ts';
-import { startableRun, type InlineStart, type InlineStarter } from './inline-start.ts';
+import { startableRun, type InlineStart, type InlineStarted, type InlineStarter } from './inline-start.ts';
 import {
   loadThread,
   needsSnapshot,
@@ -55,6 +55,8 @@ export interface DispatchOptions {
   readonly past?: { readonly times: readonly number[] };
   /** X2 Refused as `lease-stale` if this is not the run's lease at commit time. */
   readonly lease?: Lease;
+  /** Whether the run of the lease has a webhook, which its executor knows. Absent: the log is asked. */
+  readonly owesWebhook?: boolean;
   /** Refused as `thread-changed` if the stream has another version. Absent: any version. */
   readonly expectedVersion?: number;
 }
@@ -125,12 +127,11 @@ export function createThreads(options: ThreadsOptions): Threads {
     { events, after }: Decided & { ok: true },
     options: DispatchOptions,
   ): Promise<Batch & { readonly payloads: readonly PayloadWrite[] }> {
-    const { payloads = [], extraAppends = [], lease, past, by } = options;
-    const isLed = lease !== undefined;
+    const { payloads = [], extraAppends = [], lease, owesWebhook, past, by } = options;
     const isTemporary = isLiving(state) && state.temporary;
     const derived =
       past === undefined
-        ? await derivedWrites(events, version, { log, clock, webhooks, isLed, isTemporary })
+        ? await derivedWrites(events, version, { log, clock, webhooks, lease, owesWebhook, isTemporary })
         : NOTHING_DERIVED;
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
     const erases = derived.payloads.some(({ kind }) => kind === 'redact-runs');
@@ -188,7 +189,7 @@ export function createThreads(options: ThreadsOptions): Threads {
     }
     if (decided.events.length === 0) return { ok: true, events: [], state: actor.state };
     const { taken, start, isStarted } = withStart(actor, decided, options);
-    let state: ThreadState | undefined;
+    let started: InlineStarted | undefined;
     try {
       const batch = await toBatch(threadId, actor, commandId, taken, options);
       const payloads = isStarted ? [...batch.payloads, ...start!.payloads] : batch.payloads;
@@ -204,10 +205,10 @@ export function createThreads(options: ThreadsOptions): Threads {
       if (result.kind === 'duplicate')
         return { ok: true, events, state: (await reload(threadId, cell)).state };
       actor.absorb(taken.events);
-      if (isStarted) state = actor.state;
+      if (isStarted) started = { state: actor.state, secret: secretIn(payloads) };
       return { ok: true, events, state: actor.state };
     } finally {
-      await start?.settle(state);
+      start?.settle(started);
     }
   }
 
@@ -237,3 +238,6 @@ export function createThreads(options: ThreadsOptions): Threads {
     },
   };
 }
+
+const secretIn = (payloads: readonly PayloadWrite[]): string | undefined =>
+  payloads.find((write) => write.kind === 'secret')?.data;

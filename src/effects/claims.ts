@@ -4,10 +4,11 @@
  * X1 A claim is an event that the thread's machine allows once. X5 Pending runs are found by reading the log, so a lost
  * wake-up delays a run but never loses it.
  */
-import type { InlineStart } from '../actors/inline-start.ts';
+import type { CreatedRun, InlineStart } from '../actors/inline-start.ts';
 import { readLedger } from '../actors/last-frames.ts';
 import { falseWhenFull } from '../actors/log-failures.ts';
 import type { Threads } from '../actors/threads.ts';
+import type { OrderedRun } from '../graphs/run-order.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { EventLog } from '../store/port/log.ts';
@@ -18,6 +19,9 @@ import type { OnFault } from './fault.ts';
 import { openingOf, type Opening } from './opening.ts';
 import type { Permits } from './permits.ts';
 
+/** What an attempt needs of the run's record. */
+export type ClaimedRun = Omit<OrderedRun, 'attempt'>;
+
 export interface ClaimsOptions {
   readonly log: EventLog;
   readonly threads: Threads;
@@ -27,14 +31,16 @@ export interface ClaimsOptions {
   readonly onFault: OnFault;
   readonly running: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Called when a start is committed. */
-  readonly begin: (run: RunRecord, opening: Opening, state: ThreadState) => void;
+  readonly begin: (run: ClaimedRun, opening: Opening, state: ThreadState) => void;
 }
 
 export interface Claims {
   /** Claims as many runs as there are free permits, now or after the claims under way. */
   pump(): void;
   /** Offers an inline start for a new run when no other run is due before it. */
-  startInline(run: RunRef): InlineStart | undefined;
+  startInline(run: CreatedRun): InlineStart | undefined;
+  /** The run's inline start is being committed. */
+  isStarting(runId: string): boolean;
   /** Other due runs may exist, so a new run must not overtake them with an inline start. */
   readonly hasBacklog: boolean;
   /** No more runs are claimed. */
@@ -130,7 +136,8 @@ export function openClaims(options: ClaimsOptions): Claims {
         const first = (await log.payloads.lastFrame(run.runId)) + 1;
         const attempt = opening(run, run.attempt + 1, first);
         const ledger = run.attempt === 0 ? undefined : await readLedger(log, run.runId, run.kwargs);
-        claimed = { run, attempt: { ...attempt, ledger } };
+        const secret = await log.payloads.secret(run.runId);
+        claimed = { run, attempt: { ...attempt, ledger, secret } };
         return [attempt.command];
       },
       { payloads: () => claimed!.attempt.payloads },
@@ -148,19 +155,16 @@ export function openClaims(options: ClaimsOptions): Claims {
       startingInline.set(run.runId, new Promise((resolve) => (settled = resolve)));
       const attempt = opening(run, 1, 0);
       return {
-        async settle(state) {
-          try {
-            const found = state && (await log.views.runs.get(run.runId));
-            if (found !== undefined) begin(found, attempt, state!);
-          } finally {
-            startingInline.delete(run.runId);
-            settled();
-          }
-          if (state === undefined) pump();
+        settle(started) {
+          startingInline.delete(run.runId);
+          settled();
+          if (started === undefined) pump();
+          else begin(run, { ...attempt, secret: started.secret }, started.state);
         },
         ...attempt,
       };
     },
+    isStarting: (runId) => startingInline.has(runId),
     get hasBacklog() {
       return hasBacklog;
     },

@@ -61,6 +61,8 @@ export interface ExecutionOptions {
   readonly sync: boolean;
   /** Earlier attempts may have kept what they were answered. */
   readonly hasKept: boolean;
+  /** The thread has no checkpoint but those that the attempt saves. */
+  readonly isFirst: boolean;
   /** The id of the next frame. */
   readonly nextFrame: number;
   /** Subgraphs reported in the run's frames; undefined unless the client asked for the mode `lifecycle`. */
@@ -121,19 +123,26 @@ export function createExecution(options: ExecutionOptions): Execution {
     commitInterval: options.commitInterval,
     clock: options.lingerClock,
     hasKept: options.hasKept,
+    owesWebhook: options.owesWebhook,
     fenced,
   });
 
+  /** No checkpoint of the thread is in the log, nor on its way there. */
+  let isEmpty = options.isFirst;
+
   const checkpoints: CheckpointStore = {
     async load(ns, checkpointId) {
+      if (isEmpty) return undefined;
       await writes.settled();
       return log.payloads.checkpoint(threadId, ns, checkpointId);
     },
     async list(query) {
+      if (isEmpty) return [];
       await writes.settled();
       return log.payloads.checkpoints(threadId, query);
     },
     save(checkpoint) {
+      isEmpty = false;
       const { usage, ...saved } = checkpoint;
       const { checkpointId, parentId, ns, step, source, body, blobs } = saved;
       const place = { checkpointId, parentId, ns, step, source };

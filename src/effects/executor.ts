@@ -7,7 +7,7 @@ import { newLedger } from '../actors/last-frames.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
-import { orderOf } from '../graphs/run-order.ts';
+import { orderOf, type OrderedRun } from '../graphs/run-order.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
@@ -16,7 +16,7 @@ import type { EventLog, Notice } from '../store/port/log.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import type { Usage } from '../thread/usage.ts';
-import { openClaims } from './claims.ts';
+import { openClaims, type ClaimedRun } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { maskFailures } from './failure-secrets.ts';
@@ -29,7 +29,6 @@ import type { Permits } from './permits.ts';
 import type { Opening } from './opening.ts';
 import { recordingOf, type RecordingSettings } from './run-recording.ts';
 import { inputOf } from './unsaved-input.ts';
-import type { RunRecord } from '../store/port/views/runs.ts';
 
 export interface ExecutorOptions {
   readonly log: EventLog;
@@ -86,6 +85,7 @@ interface Start {
   readonly charges: number;
   readonly head: string | null;
   readonly used: Usage | undefined;
+  readonly secret: string | undefined;
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
@@ -99,7 +99,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const commitInterval = createCommitInterval(options.lingerClock);
   const claims = openClaims({ log, threads, clock, ids, permits, onFault, running, begin });
 
-  function begin(found: RunRecord, { lease, first, ledger }: Opening, state: ThreadState): void {
+  function begin(found: ClaimedRun, { lease, first, ledger, secret }: Opening, state: ThreadState): void {
     const { runId, threadId, kwargs } = found;
     const run = { ...found, attempt: lease.attempt };
     const stop = new AbortController();
@@ -108,8 +108,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const limitMs = timeLimitOf(run, runTimeoutMs);
     let cancelTimeout: () => void = () => undefined;
     const { charges = 0, checkpointed: resume = false, usage: used } = openRun(state, runId) ?? {};
+    const head = isLiving(state) ? state.head : null;
     const execution = createExecution({
       hasKept: lease.attempt > 1,
+      isFirst: lease.attempt === 1 && head === null,
       isRead: () => isRead(runId),
       owesWebhook: kwargs.webhook !== undefined,
       temporary: isLiving(state) && state.temporary,
@@ -124,8 +126,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...{ log, threads, store, threadId, lease, commitInterval, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
-    const head = isLiving(state) ? state.head : null;
-    const done = execute(run, { resume, charges, head, used }, execution, stop, hurry.signal)
+    const done = execute(run, { resume, charges, head, used, secret }, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
@@ -140,18 +141,17 @@ export function startExecutor(options: ExecutorOptions): Executor {
   }
 
   async function execute(
-    run: RunRecord,
-    { resume, charges, head, used }: Start,
+    run: OrderedRun,
+    { resume, charges, head, used, secret }: Start,
     execution: Execution,
     stop: AbortController,
     hurry: AbortSignal,
   ): Promise<void> {
     const input = await inputOf(log, run, head);
-    const secret = parseSecret(await log.payloads.secret(run.runId));
     const recording = await recordingOf(run, options.recording, log, ids);
     const calls = await callsOf(run, options.resumeCalls ?? true, charges, log, ids);
     const order = {
-      ...orderOf(run, resume, input, secret, recording),
+      ...orderOf(run, resume, input, parseSecret(secret), recording),
       ...(calls && { calls }),
       ...(options.isDevelopment && { observe: true as const }),
       ...(used && { used }),
@@ -200,7 +200,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   /** Tells whether this event may allow a run to start. Completed runs matter only while others wait. */
   function mayStart({ type, data }: Recorded): boolean {
-    if (type === 'RunCreated') return !running.has(data.runId);
+    if (type === 'RunCreated') return !running.has(data.runId) && !claims.isStarting(data.runId);
     if (type === 'RunCompleted') return data.remaining > 0 || claims.hasBacklog;
     return type === 'RunRequeued';
   }

@@ -1,5 +1,5 @@
 /** X7 Decides whether an attempt at a run keeps what it is answered for the next one, and gives it what earlier ones kept. */
-import type { RunRecord } from '../store/port/views/runs.ts';
+import type { OrderedRun } from '../graphs/run-order.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { CallsOrder } from '../recording/order.ts';
 import type { EventLog } from '../store/port/log.ts';
@@ -11,7 +11,7 @@ const MAX_KEPT_BYTES = 16 * 2 ** 20;
 
 /** `resume_calls` in the config of the run, or of its assistant, overrides the deployment's setting. */
 export async function callsOf(
-  { kwargs, runId, attempt }: RunRecord,
+  { kwargs, runId, attempt }: OrderedRun,
   byDefault: ResumeCalls,
   charges: number,
   { payloads }: Pick<EventLog, 'payloads'>,

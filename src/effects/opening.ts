@@ -10,6 +10,8 @@ export interface Opening extends Pick<InlineStart, 'command' | 'payloads'> {
   readonly first: number;
   /** Subgraphs that frames of earlier attempts have reported. */
   readonly ledger?: SubgraphLedger | undefined;
+  /** Secret row of the run. */
+  readonly secret?: string | undefined;
 }
 
 /** `incarnation`: token of this server process. */

@@ -4,7 +4,7 @@ import type { EventLog } from '../store/port/log.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { RecordingPart } from '../recording/parts.ts';
 import { unpackPart } from '../recording/unpack.ts';
-import type { RunRecord } from '../store/port/views/runs.ts';
+import type { OrderedRun } from '../graphs/run-order.ts';
 
 export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
   /** Whether runs are recorded whose config does not say; undefined where the deployment does not say either. */
@@ -13,7 +13,7 @@ export interface RecordingSettings extends Omit<RecordingOrder, 'seed'> {
 
 /** `recording` in the config of the run, or of its assistant, overrides the deployment's setting. */
 export async function recordingOf(
-  { kwargs, runId, attempt }: RunRecord,
+  { kwargs, runId, attempt }: OrderedRun,
   settings: RecordingSettings | undefined,
   { payloads }: Pick<EventLog, 'payloads'>,
   ids: Pick<Ids, 'token'>,

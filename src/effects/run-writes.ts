@@ -63,6 +63,7 @@ export interface RunWritesOptions {
   readonly clock: Clock;
   /** Earlier attempts may have kept what they were answered. */
   readonly hasKept: boolean;
+  readonly owesWebhook: boolean;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
 }
@@ -98,7 +99,8 @@ function defer(): Deferred {
 const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise;
 
 export function openRunWrites(options: RunWritesOptions): RunWrites {
-  const { log, threads, threadId, lease, forgetful, isRead, commitInterval, clock, fenced } = options;
+  const { log, threads, threadId, lease, forgetful, isRead, commitInterval, clock, fenced, owesWebhook } =
+    options;
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
@@ -253,7 +255,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
         const commands = [...remaining.flatMap((write) => write.command ?? []), command];
         const own = remaining.map(({ payload }) => payload);
         const done = await threads.dispatch(threadId, commands, {
-          lease,
+          ...{ lease, owesWebhook },
           payloads: (events) => [...own, ...payloads(events)],
         });
         for (const entry of entries) entry.done?.settle(done.ok ? undefined : fenced());

@@ -4,13 +4,13 @@
  */
 import type { Json } from '../kernel/json.ts';
 import type { EventLog } from '../store/port/log.ts';
-import type { RunRecord } from '../store/port/views/runs.ts';
+import type { OrderedRun } from '../graphs/run-order.ts';
 
 /** Bound on preceding failed runs that are examined. */
 const MAX_RUNS = 100;
 
 /** `head`: the thread's head checkpoint. Returns null when no failed run left an input. */
-export async function inputOf({ views }: EventLog, run: RunRecord, head: string | null): Promise<Json> {
+export async function inputOf({ views }: EventLog, run: OrderedRun, head: string | null): Promise<Json> {
   const { input, command } = run.kwargs;
   if (input !== null || command !== undefined || head !== null) return input;
   for (const runId of await views.runs.list({ threadId: run.threadId, limit: MAX_RUNS, offset: 0 })) {

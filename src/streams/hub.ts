@@ -1,11 +1,22 @@
-/** Wakes readers of runs and threads after commits. Wake-ups are hints: each reader also polls the log. */
-import type { EventLog } from '../store/port/log.ts';
-import type { RunRef } from '../thread/events.ts';
+/**
+ * Tells readers of runs and threads what was committed, so that they need not read it. Notices may be lost: each reader
+ * also polls the log.
+ */
+import type { EventLog, Notice } from '../store/port/log.ts';
+import type { EndedRun } from '../store/port/views/runs.ts';
+import type { RunRef, ThreadEventMap } from '../thread/events.ts';
+import { withoutOrigin } from '../thread/run-end.ts';
 import { createSubscriber, type Subscriber } from './subscriber.ts';
 
-export interface Wake {
-  readonly woken: Promise<void>;
+export interface Wake<T = undefined> {
+  readonly woken: Promise<T | undefined>;
   cancel(): void;
+}
+
+/** A run's end as its commit told it. */
+export interface ToldEnd extends EndedRun {
+  /** Values that the run showed and that no checkpoint holds, as JSON text; undefined without any. */
+  readonly untracked: string | undefined;
 }
 
 export interface Hub {
@@ -13,8 +24,8 @@ export interface Hub {
   subscribe(run: RunRef): Subscriber;
   /** Settles when a run of the thread starts or ends, or a client writes its state. Call it before reading, or a change is missed. */
   next(threadId: string): Wake;
-  /** Settles when the run ends. */
-  end(runId: string): Wake;
+  /** Settles when the run ends: with its end, or with undefined where the log has to be read. */
+  end(runId: string): Wake<ToldEnd>;
   /** True while the run has a subscriber. */
   isRead(runId: string): boolean;
   /** True while a run of the thread has a subscriber. Thread readers go on to the next runs. */
@@ -32,30 +43,34 @@ const WAKING_EVENTS: ReadonlySet<string> = new Set([
 ]);
 
 export function createHub(log: EventLog, onThreadDeleted: () => void = () => undefined): Hub {
-  const waiting = new Map<string, Set<() => void>>();
+  const waiting = new Map<string, Set<(end?: ToldEnd) => void>>();
   const byRun = new Map<string, Set<Subscriber>>();
   const byThread = new Map<string, Set<Subscriber>>();
   const endOf = (runId: string): string => `end of ${runId}`;
-  const wake = (id: string): void => {
+  const wake = (id: string, end?: ToldEnd): void => {
     const listeners = waiting.get(id) ?? [];
     waiting.delete(id);
-    for (const listener of listeners) listener();
+    for (const listener of listeners) listener(end);
   };
-  const unsubscribe = log.onCommitted(({ events, frames }) => {
+  const unsubscribe = log.onCommitted((notice) => {
+    const { events, frames } = notice;
     for (const [runId, committed] of frames)
       for (const subscriber of byRun.get(runId) ?? []) subscriber.push(committed);
     for (const { type, data } of events) {
       if (type === 'RunCompleted') {
-        for (const subscriber of byRun.get(data.runId) ?? []) subscriber.wake();
-        wake(endOf(data.runId));
+        const end = toldEnd(data, notice);
+        for (const subscriber of byRun.get(data.runId) ?? [])
+          if (end === undefined) subscriber.wake();
+          else subscriber.end();
+        wake(endOf(data.runId), end);
       }
       if (type === 'ThreadDeleted') onThreadDeleted();
       if (WAKING_EVENTS.has(type)) wake((data as { threadId: string }).threadId);
     }
   });
-  function next(id: string): Wake {
-    let listener: () => void = () => undefined;
-    const woken = new Promise<void>((resolve) => (listener = resolve));
+  function next<T extends ToldEnd | undefined>(id: string): Wake<T> {
+    let listener: (end?: ToldEnd) => void = () => undefined;
+    const woken = new Promise<T | undefined>((resolve) => (listener = resolve as typeof listener));
     return { woken, cancel: enter(waiting, id, listener) };
   }
   return {
@@ -78,6 +93,19 @@ export function createHub(log: EventLog, onThreadDeleted: () => void = () => und
       byThread.clear();
     },
   };
+}
+
+/** Undefined for a run that its end erases. */
+function toldEnd(
+  { runId, threadId, outcome, head }: ThreadEventMap['RunCompleted'],
+  { events, untracked }: Notice,
+): ToldEnd | undefined {
+  const isGone =
+    outcome.kind === 'rolled-back' ||
+    events.some(({ type, data }) => type === 'ThreadDeleted' && data.threadId === threadId);
+  return isGone
+    ? undefined
+    : { runId, threadId, outcome: withoutOrigin(outcome), head, untracked: untracked.get(runId) };
 }
 
 /** Adds the member to the set of this id. The returned function removes it. */

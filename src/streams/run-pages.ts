@@ -10,6 +10,7 @@ import type { StoredFrame } from '../store/port/payloads.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
 import { POLL_MS } from './pause.ts';
+import type { Subscriber } from './subscriber.ts';
 
 type Page = StoredFrame[] | undefined;
 
@@ -27,12 +28,19 @@ export interface RunPages {
 
 const PAGE_FRAMES = 500;
 
-/** Frames with ids above `after`. */
-export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunRef, after: number): RunPages {
-  const subscriber = hub.subscribe(run);
+/** Frames with ids above `after`. `followed`: the run's subscriber since before its creation. */
+export function openRunPages(
+  log: EventLog,
+  hub: Hub,
+  clock: Clock,
+  run: RunRef,
+  after: number,
+  followed?: Subscriber,
+): RunPages {
+  const subscriber = followed ?? hub.subscribe(run);
   let cursor = after;
   /** True when every later frame is pushed, so the log need not be read. */
-  let caughtUp = false;
+  let caughtUp = followed !== undefined;
   /** The signal that has this stream's one listener. A listener per frame would cost more. */
   let listened: AbortSignal | undefined;
   // The poll finds frames whose notification was lost.
@@ -57,6 +65,7 @@ export function openRunPages(log: EventLog, hub: Hub, clock: Clock, run: RunRef,
 
   return {
     poll() {
+      if (caughtUp && subscriber.isOver()) return undefined;
       if (caughtUp && !subscriber.isAwake()) return [];
       const pushed = subscriber.take();
       const page = pushed && withoutGap(pushed, cursor);

@@ -6,47 +6,69 @@ import type { EventLog } from '../store/port/log.ts';
 import type { StoredFrame } from '../store/port/payloads.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { RunRef } from '../thread/events.ts';
-import type { Hub } from './hub.ts';
+import type { Hub, ToldEnd, Wake } from './hub.ts';
 import { pause } from './pause.ts';
 import { openRunPages } from './run-pages.ts';
+import type { Subscriber } from './subscriber.ts';
 import type { EndedRun } from '../store/port/views/runs.ts';
 
 export interface RunStreams {
+  /** Follows the frames of a run that is about to be created. The caller closes the subscriber, or `read` does. */
+  follow(run: RunRef): Subscriber;
   /** Yields pages of frames with ids above `after`. Returns after the run's last frame, or on abort. */
-  read(run: RunRef, after: number, signal: AbortSignal): AsyncGenerator<StoredFrame[]>;
+  read(run: RunRef, after: number, signal: AbortSignal, followed?: Subscriber): AsyncGenerator<StoredFrame[]>;
+  /** Follows the end of a run that is about to be created. The caller cancels it, or `ended` does. */
+  followEnd(run: RunRef): Wake<ToldEnd>;
   /** Waits for the run's end. Undefined when the run is rolled back or deleted, or the signal aborts. */
-  ended(runId: string, signal: AbortSignal): Promise<EndedRun | undefined>;
+  ended(runId: string, signal: AbortSignal, followed?: Wake<ToldEnd>): Promise<EndedRun | undefined>;
   /**
    * The answer of `wait` and `join` for an ended run; it equals the run's last `values` frame. It is read from the head
    * checkpoint and the run's untracked values. Results of tasks parallel to an interrupted one are in no checkpoint:
    * they are read from frames, and missing once frames expire.
    */
-  result(run: EndedRun | undefined): Promise<Json | JsonText>;
+  result(run: EndedRun | ToldEnd | undefined): Promise<Json | JsonText>;
 }
 
 /** An interrupted run's last `values` frame is within this tail unless more tasks of one step interrupt. */
 const TAIL_FRAMES = 100;
 
 export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStreams {
-  return {
-    async *read(run, after, signal) {
-      const pages = openRunPages(log, hub, clock, run, after);
-      // A consumer that aborts between two pages never resumes the generator, so its `finally` does not run.
-      signal.addEventListener('abort', pages.close, { once: true });
-      try {
-        while (!signal.aborted) {
-          const page = await pages.poll();
-          if (page === undefined) return;
-          if (page.length > 0) yield page;
-          else await pages.wait(signal);
-        }
-      } finally {
-        signal.removeEventListener('abort', pages.close);
-        pages.close();
+  const read: RunStreams['read'] = async function* (run, after, signal, followed) {
+    const pages = openRunPages(log, hub, clock, run, after, followed);
+    // A consumer that aborts between two pages never resumes the generator, so its `finally` does not run.
+    signal.addEventListener('abort', pages.close, { once: true });
+    try {
+      while (!signal.aborted) {
+        const page = await pages.poll();
+        if (page === undefined) return;
+        if (page.length > 0) yield page;
+        else await pages.wait(signal);
       }
+    } finally {
+      signal.removeEventListener('abort', pages.close);
+      pages.close();
+    }
+  };
+
+  return {
+    follow(run) {
+      const subscriber = hub.subscribe(run);
+      // Nothing of the run is in the log: all that follows is pushed.
+      subscriber.take();
+      return subscriber;
     },
 
-    async ended(runId, signal) {
+    read(run, after, signal, followed) {
+      // A reply that is aborted before it is read never starts the generator.
+      if (followed !== undefined) signal.addEventListener('abort', followed.close, { once: true });
+      return read(run, after, signal, followed);
+    },
+
+    followEnd: ({ runId }) => hub.end(runId),
+
+    async ended(runId, signal, followed) {
+      const told = followed && (await pause(followed, clock, signal));
+      if (told !== undefined) return told;
       while (!signal.aborted) {
         const next = hub.end(runId);
         const end = await log.views.runs.end(runId);
@@ -54,7 +76,8 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
           next.cancel();
           return end;
         }
-        await pause(next, clock, signal);
+        const found = await pause(next, clock, signal);
+        if (found !== undefined) return found;
       }
       return undefined;
     },
@@ -70,7 +93,7 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       const answer = values === undefined || values.text === 'null' ? {} : values;
       if (outcome.kind !== 'success') return answer;
       const interrupts = Object.values(outcome.interrupts).flat();
-      const untracked = await log.payloads.untracked(run.runId);
+      const untracked = 'untracked' in run ? run.untracked : await log.payloads.untracked(run.runId);
       if (interrupts.length === 0 && untracked === undefined) return answer;
       const parallel = interrupts.length === 0 ? undefined : await valuesAfterInterrupts(run.runId);
       const shown = parallel ?? values?.parse();

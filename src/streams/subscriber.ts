@@ -16,7 +16,11 @@ export interface Subscriber {
   /** Settles when `isAwake()` becomes true. */
   readonly woken: Promise<void>;
   push(frames: readonly StoredFrame[]): void;
-  /** Drops the buffer and makes the reader read the log, for changes that are no frames, such as the run's end. */
+  /** No frame follows those that were pushed. */
+  end(): void;
+  /** True when the run has ended and all that was pushed is taken. */
+  isOver(): boolean;
+  /** Drops the buffer and makes the reader read the log. */
   wake(): void;
   close(): void;
 }
@@ -25,6 +29,7 @@ export function createSubscriber(close: () => void): Subscriber {
   let buffer: StoredFrame[] = [];
   let units = 0;
   let isComplete = false;
+  let hasEnded = false;
   let resolveWoken: () => void = () => undefined;
   let woken: Promise<void> | undefined;
   let awake = true;
@@ -65,6 +70,11 @@ export function createSubscriber(close: () => void): Subscriber {
       }
       becomeAwake();
     },
+    end() {
+      hasEnded = true;
+      becomeAwake();
+    },
+    isOver: () => hasEnded && isComplete && buffer.length === 0,
     wake() {
       isComplete = false;
       clear();

@@ -12,8 +12,9 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { storeAt } from '../../src/open-store.ts';
 import type { Batch, EventLog } from '../../src/store/port/log.ts';
-import { Database, type Statement } from '../../src/store/sqlite/library.ts';
+import type { Database } from '../../src/store/sqlite/library.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
+import { watchStatements } from '../support/statements.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer } from '../support/with-server.ts';
@@ -26,37 +27,7 @@ const SHARING = 7;
 const WARM_RUNS = 210;
 const COUNTED_RUNS = 70;
 
-interface Executed {
-  readonly sql: string;
-  readonly db: Database;
-  readonly reads: boolean;
-}
-let listen: ((executed: Executed) => void) | undefined;
-
-/** Hears of each statement of every connection while `listen` is set. */
-function watchStatements(): void {
-  const owners = new WeakMap<Statement, Database>();
-  const { prepare } = Database.prototype;
-  Database.prototype.prepare = function (this: Database, sql: string) {
-    const statement = prepare.call(this, sql);
-    owners.set(statement, this);
-    return statement;
-  } as typeof prepare;
-  const probe = new Database(':memory:');
-  const shared = Object.getPrototypeOf(probe.prepare('SELECT 1')) as Record<
-    string,
-    (...a: unknown[]) => unknown
-  >;
-  for (const name of ['run', 'get', 'all', 'iterate']) {
-    const original = shared[name]!;
-    shared[name] = function (this: Statement, ...values) {
-      const db = owners.get(this);
-      if (db !== undefined) listen?.({ sql: this.source, db, reads: this.reader });
-      return original.apply(this, values);
-    };
-  }
-  probe.close();
-}
+const listen = watchStatements();
 
 /** Captures the batches of plain runs, in order, by run; and what the server reads beside its commits. */
 async function capture(runs: number, webhook?: string): Promise<{ batches: Batch[][]; reads: number }> {
@@ -80,9 +51,9 @@ async function capture(runs: number, webhook?: string): Promise<{ batches: Batch
       const run = (): Promise<unknown> => given.request('POST', '/runs/wait', body as never);
       for (let i = 0; i < 20; i++) await run();
       batches.clear();
-      listen = ({ db, reads: isRead }) => (reads += isRead && !db.inTransaction ? 1 : 0);
+      listen(({ db, reads: isRead }) => (reads += isRead && !db.inTransaction ? 1 : 0));
       for (let i = 0; i < runs; i++) await run();
-      listen = undefined;
+      listen(undefined);
       const whole = [...batches.values()];
       const usual = median(whole.map(({ length }) => length));
       return { batches: whole.filter(({ length }) => length === usual), reads: reads / runs };
@@ -144,12 +115,12 @@ const counted = (runs: readonly Batch[][], sharing: number): Promise<Counted> =>
     const executed: string[][] = [];
     let reads = 0;
     let db: Database | undefined;
-    listen = (each) => {
+    listen((each) => {
       if (each.sql.startsWith('BEGIN')) executed.push([]);
       executed.at(-1)?.push(each.sql);
       if (each.reads) reads += 1;
       db = each.db;
-    };
+    });
     await replay(log, runs.slice(WARM_RUNS, WARM_RUNS + sharing), sharing);
     // One file for all that follows: nothing is written back while it is measured.
     db!.pragma('wal_checkpoint(TRUNCATE)');
@@ -157,7 +128,7 @@ const counted = (runs: readonly Batch[][], sharing: number): Promise<Counted> =>
     executed.length = reads = 0;
     const measured = runs.slice(WARM_RUNS + sharing, WARM_RUNS + sharing + COUNTED_RUNS);
     await replay(log, measured, sharing);
-    listen = undefined;
+    listen(undefined);
     const { bytes, trees } = treesOf(db!, readFileSync(join(dir, 'data', `${LOG_FILE}-wal`)));
     if (process.env['STATEMENTS'] && sharing === 1)
       console.log(executed.slice(0, runs[0]!.length).flat().join('\n'));
@@ -193,7 +164,6 @@ function treesOf(db: Database, wal: Buffer): { bytes: number; trees: Set<string>
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-watchStatements();
 const plain = await capture(RUNS);
 const owing = await withWebhookSink((sink) => capture(2 * (WARM_RUNS + SHARING + COUNTED_RUNS), sink.url()));
 console.log(`${plain.batches[0]!.length} commits a run, ${plain.reads.toFixed(1)} reads a run beside them`);

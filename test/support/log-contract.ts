@@ -150,7 +150,9 @@ export function logContract(name: string, lend: LendLog): void {
       const at = done.kind === 'committed' ? done.receipt.at : NaN;
       const shown = (id: number) => ({ id, event: 'values', data: '{}', at });
       const told = { r: [shown(0), shown(1)], q: [shown(0)] };
-      assert.deepEqual(notices, [{ events: [], frames: new Map(Object.entries(told)) }]);
+      assert.deepEqual(notices, [
+        { events: [], frames: new Map(Object.entries(told)), untracked: new Map() },
+      ]);
     }));
 
   test('given a listener that throws, when a commit is done, then the others hear of it and writing goes on', () =>

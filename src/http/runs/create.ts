@@ -6,8 +6,11 @@ import { waitReply } from '../sse.ts';
 import type { StreamingReply } from '../streaming-body.ts';
 import { streamingReply } from '../streaming-reply.ts';
 import { cancelAbandoned } from './abandon.ts';
+import type { ToldEnd, Wake } from '../../streams/hub.ts';
+import type { Subscriber } from '../../streams/subscriber.ts';
 import { createRun, shownRun, type Created } from './creation.ts';
 import { toIdempotencyKey } from './idempotency.ts';
+import type { RunExtras } from './preparation.ts';
 import { readingOfNew } from './reading.ts';
 import { runReply } from './reply.ts';
 import { runCreate, streamQuery, type RunCreate, type StreamQuery } from './schemas.ts';
@@ -48,8 +51,7 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     body: runCreate,
     replies: { 200: waitedReply, ...problems(404, 409) },
     async handle(request) {
-      const created = await create(request, request.params.thread_id, true);
-      return wait(request, created, onThread(created), onThread(created));
+      return wait(request, request.params.thread_id, onThread);
     },
   }),
   endpoint({
@@ -82,9 +84,8 @@ export const runCreationEndpoints: readonly Endpoint[] = [
     body: runCreate,
     replies: { 200: waitedReply, ...problems(404) },
     async handle(request) {
-      const created = await create(request, undefined, true);
       // The official server also names the thread in `Content-Location` and not in `Location`.
-      return wait(request, created, onThread(created), stateless(created));
+      return wait(request, undefined, stateless);
     },
   }),
 ];
@@ -94,14 +95,14 @@ type CreationRequest = Pick<EndpointRequest<string, unknown, RunCreate>, 'contex
 const onThread = ({ run: { threadId, runId } }: Created): string => `/threads/${threadId}/runs/${runId}`;
 const stateless = ({ run: { runId } }: Created): string => `/runs/${runId}`;
 
-/** `startsAtOnce` is false for replies that show the run, so that its status in them is `pending`. */
+/** Without `follow`, for replies that show the run, it does not start at once, so that its status in them is `pending`. */
 const create = (
   { context, actor, body, c }: CreationRequest,
   threadId: string | undefined,
-  startsAtOnce: boolean,
+  follow?: RunExtras['follow'],
 ): Promise<Created> =>
   createRun(context, actor, body, threadId, {
-    startsAtOnce,
+    ...(follow && { startsAtOnce: true, follow }),
     // The key does not depend on the kind of reply: a client that waited may retry with a stream.
     idempotencyKey: toIdempotencyKey(c.req.header('idempotency-key'), actor, [
       threadId ?? null,
@@ -114,7 +115,7 @@ async function start(
   threadId: string | undefined,
   pathOf: (created: Created) => string,
 ): Promise<Response> {
-  const created = await create(request, threadId, false);
+  const created = await create(request, threadId);
   const shown = toRun(await shownRun(request.context, created));
   return jsonReply(shown, 200, { 'content-location': pathOf(created) });
 }
@@ -124,17 +125,39 @@ async function stream(
   threadId: string | undefined,
   pathOf: (created: Created) => string,
 ): Promise<Response> {
-  const created = await create(request, threadId, true);
+  let followed: Subscriber | undefined;
+  const created = await create(request, threadId, (run) => {
+    const subscriber = (followed = request.context.streams.follow(run));
+    return () => {
+      subscriber.close();
+      followed = undefined;
+    };
+  });
   const path = pathOf(created);
   const reply = openReply(request, created, path, `${path}/stream`);
-  return runReply(request.context, created.run, readingOfNew(request.query), reply);
+  return runReply(request.context, created.run, { ...readingOfNew(request.query), followed }, reply);
 }
 
-function wait(request: CreationRequest, created: Created, named: string, base: string): Response {
+async function wait(
+  request: CreationRequest,
+  threadId: string | undefined,
+  pathOf: (created: Created) => string,
+): Promise<Response> {
   const { streams } = request.context;
-  const reply = openReply(request, created, named, `${base}/join`);
+  let followed: Wake<ToldEnd> | undefined;
+  const created = await create(request, threadId, (run) => {
+    const end = (followed = streams.followEnd(run));
+    return () => {
+      end.cancel();
+      followed = undefined;
+    };
+  });
+  const reply = openReply(request, created, onThread(created), `${pathOf(created)}/join`);
   const { signal } = reply.over;
-  return waitReply(async () => streams.result(await streams.ended(created.run.runId, signal)), reply);
+  return waitReply(
+    async () => streams.result(await streams.ended(created.run.runId, signal, followed)),
+    reply,
+  );
 }
 
 /** `named` becomes `Content-Location`, the run's path; `location` is where a client resumes a broken reply. */

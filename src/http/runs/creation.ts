@@ -52,17 +52,23 @@ export async function acceptRun(
   const { request } = prepared;
   if ('earlier' in prepared) return { run: prepared.earlier, request };
   const { run, extras } = prepared;
+  const unfollow = extras.follow?.(run);
   // A concurrent request with the same key may have been accepted meanwhile.
   const again = async (): Promise<RunRef | undefined> => {
     const first = extras.idempotencyKey && (await findAccepted(context.log, extras.idempotencyKey));
     return first && findAgain(context, actor, request, first);
   };
-  const accepted =
-    (await commit(context, actor, prepared).catch(async (error: unknown) => {
-      const other = await again();
-      if (other === undefined) throw error;
-      return other;
-    })) ?? (await again());
+  let accepted: RunRef | undefined;
+  try {
+    accepted =
+      (await commit(context, actor, prepared).catch(async (error: unknown) => {
+        const other = await again();
+        if (other === undefined) throw error;
+        return other;
+      })) ?? (await again());
+  } finally {
+    if (accepted !== run) unfollow?.();
+  }
   if (accepted === undefined) throw new Error(`run ${run.runId} was accepted and cannot be found`);
   return { run: accepted, request };
 }

@@ -37,6 +37,8 @@ export interface RunExtras {
   readonly idempotencyKey?: IdempotencyKey | undefined;
   /** The run may start before the reply. */
   readonly startsAtOnce?: boolean;
+  /** Called before the run's commit. The returned function is called when that commit does not create the run. */
+  readonly follow?: (run: RunRef) => () => void;
   /** Cron slot of the run: its ids, and a fact for the same commit. Throws `ConcurrencyConflict` when it is outdated. */
   readonly slot?: Pick<CronOrder, 'cron' | 'runId' | 'threadId' | 'slotFact'>;
 }

@@ -1,6 +1,7 @@
 /** Streams a run's frames as server-sent events. An `end` event follows where the request or the configuration asks for it. */
 import type { StoredFrame } from '../../store/port/payloads.ts';
 import type { RunRef } from '../../thread/events.ts';
+import type { Subscriber } from '../../streams/subscriber.ts';
 import { wantedFrames } from '../../streams/wanted-frames.ts';
 import { runEndOf } from '../../thread/run-end.ts';
 import type { ServerContext } from '../context.ts';
@@ -13,6 +14,8 @@ export interface RunReading {
   /** A frame that is sent before them. */
   readonly opening?: StoredFrame | undefined;
   readonly wants?: ((frame: StoredFrame) => boolean) | undefined;
+  /** The run's subscriber since before its creation. */
+  readonly followed?: Subscriber | undefined;
   /** Whether an `end` event follows the frames; undefined leaves the choice to the configuration. */
   readonly hasEnd?: boolean | undefined;
 }
@@ -20,7 +23,7 @@ export interface RunReading {
 export function runReply(
   { streams, http }: ServerContext,
   run: RunRef,
-  { after, opening, wants, hasEnd = http.streamEnd }: RunReading,
+  { after, opening, wants, followed, hasEnd = http.streamEnd }: RunReading,
   reply: StreamingReply,
 ): Response {
   const { signal } = reply.over;
@@ -35,7 +38,7 @@ export function runReply(
         : runEndOf(outcome, { attempt: 1, head: ended?.head ?? null }).webhook;
     return eventText('end', { run_id: run.runId, status });
   };
-  const rest = streams.read(run, after, signal);
+  const rest = streams.read(run, after, signal, followed);
   const pages = opening === undefined ? rest : preceded([opening], rest);
   return sseReply(wants === undefined ? pages : wantedFrames(pages, wants), reply, hasEnd ? end : undefined);
 }

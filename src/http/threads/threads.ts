@@ -6,7 +6,7 @@ import { json, nothing, problems } from '../openapi/descriptions.ts';
 import { jsonReply, noContent, noThread, refused, threadExists } from '../replies.ts';
 import { createThread } from './creation.ts';
 import { threadCreate, threadGet, threadPatch } from './schemas.ts';
-import { thread, toTtl } from './shapes.ts';
+import { thread, toThread, toTtl } from './shapes.ts';
 import { shownThread } from './shown-thread.ts';
 import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
@@ -35,9 +35,12 @@ export const threadEndpoints: readonly Endpoint[] = [
         ttl: body.ttl ?? context.defaultTtl,
       });
       if (done.ok) {
-        const created =
-          log.views.threads.made(done.events) ?? (await findThread(context, threadId, undefined));
-        return jsonReply(await shownThread(log, created));
+        const created = log.views.threads.made(done.events);
+        return jsonReply(
+          created === undefined
+            ? await shownThread(log, await findThread(context, threadId, undefined))
+            : toThread(created, { values: undefined, config: undefined }),
+        );
       }
       if (body.if_exists !== 'do_nothing') throw refused(done.refusal, threadId);
       const existing = await log.views.threads.get(threadId, granted.filter);

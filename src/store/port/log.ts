@@ -68,6 +68,8 @@ export interface Notice {
   readonly events: readonly Recorded[];
   /** New frames of each run, in order, as a read finds them. */
   readonly frames: ReadonlyMap<string, readonly StoredFrame[]>;
+  /** Values that runs showed at their ends and that no checkpoint holds, as JSON text. */
+  readonly untracked: ReadonlyMap<string, string>;
 }
 
 export interface Snapshot {

@@ -5,9 +5,11 @@ import type { StoredFrame } from './payloads.ts';
 /** Of the batches of one commit, in their order. */
 export function noticeOf(committed: readonly { readonly batch: Batch; readonly receipt: Receipt }[]): Notice {
   const frames = new Map<string, StoredFrame[]>();
+  const untracked = new Map<string, string>();
   const told = committed.filter(({ batch }) => !batch.isPast);
   for (const { batch, receipt } of told)
     for (const write of batch.payloads ?? []) {
+      if (write.kind === 'untracked-values') untracked.set(write.runId, write.data);
       if (write.kind !== 'frames') continue;
       const of = frames.get(write.runId) ?? [];
       frames.set(write.runId, of);
@@ -15,5 +17,5 @@ export function noticeOf(committed: readonly { readonly batch: Batch; readonly r
         of.push({ id: write.first + index, event, data, at: receipt.at }),
       );
     }
-  return { events: told.flatMap(({ receipt }) => receipt.events), frames };
+  return { events: told.flatMap(({ receipt }) => receipt.events), frames, untracked };
 }

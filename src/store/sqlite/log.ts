@@ -12,6 +12,7 @@ import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from '
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
+import { createHeldTexts } from './payloads/held-texts.ts';
 import { createHeldValues } from './payloads/held-values.ts';
 import { createPayloadReader, createPayloadWriter } from './payloads/payload-store.ts';
 import { prepareRows } from './rebuild.ts';
@@ -96,12 +97,13 @@ function open(options: SqliteLogOptions): EventLog {
     const mark = openHeadMark(file);
     mark.note(headPosition(prepare));
     const held = createHeldValues();
+    const heldTexts = createHeldTexts();
     // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
     db.pragma('busy_timeout = 0');
     const writer = createWriter({
       db,
       prepare,
-      batches: createBatchWriter(prepare, createPayloadWriter(prepare), projection),
+      batches: createBatchWriter(prepare, createPayloadWriter(prepare, heldTexts), projection),
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       committed(batches, head) {
@@ -116,7 +118,7 @@ function open(options: SqliteLogOptions): EventLog {
     });
 
     const ask = { ...createAsk(prepare), scan: reader.scan };
-    const payloads = createPayloadReader(prepare, held);
+    const payloads = createPayloadReader(prepare, held, heldTexts);
     return {
       commit: writer.commit,
       readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),

@@ -17,7 +17,15 @@ function open({ log, threads, clock }: TestThreads, ledger?: SubgraphLedger): Ex
   const onFault = (error: unknown): void => assert.fail(String(error));
   return createExecution({
     ...{ log, threads, threadId: THREAD, lease: { runId: 'a', attempt: 1, leaseId: 'lease' } },
-    ...{ owesWebhook: false, temporary: false, sync: true, hasKept: false, nextFrame: 0, ledger },
+    ...{
+      owesWebhook: false,
+      temporary: false,
+      sync: true,
+      hasKept: false,
+      isFirst: false,
+      nextFrame: 0,
+      ledger,
+    },
     ...{ isRead: () => true, onBegun: () => undefined, onFenced: () => assert.fail('fenced') },
     ...{ commitInterval: createCommitInterval(clock), lingerClock: clock },
     store: createStore({

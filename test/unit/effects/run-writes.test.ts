@@ -25,6 +25,7 @@ function open(
     lease,
     forgetful,
     hasKept: false,
+    owesWebhook: false,
     isRead: () => isRead,
     commitInterval,
     clock,

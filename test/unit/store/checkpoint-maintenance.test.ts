@@ -23,7 +23,7 @@ interface Made {
   readonly marks: readonly string[];
 }
 
-function startLife({ log }: TestLog, random: Random) {
+function startLife({ log, past }: TestLog, random: Random) {
   const threads = new Map<string, Made[]>([['t', []]]);
   const state = new Map<string, { versions: Record<string, string>; values: Record<string, string[]> }>();
   let count = 0;
@@ -149,6 +149,17 @@ function startLife({ log }: TestLog, random: Random) {
           made.map(({ checkpointId }) => checkpointId),
         );
         for (const each of made) assert.equal(await read(threadId, each), each.text, each.checkpointId);
+        for (const ns of ['', 'n:task']) {
+          const latest = await log.payloads.checkpoint(threadId, ns);
+          const expected = made.findLast((each) => each.ns === ns)?.text;
+          assert.equal(latest && JSON.stringify(latest), expected);
+        }
+        // The writer holds what it has written last; a reader beside it reads all.
+        for (const { checkpointId } of made.filter(({ ns }) => ns === '')) {
+          const values = await log.payloads.values(threadId, checkpointId);
+          const stored = await past(({ payloads }) => payloads.values(threadId, checkpointId));
+          assert.equal(values?.text, stored?.text);
+        }
       }
     },
     marks: (): Set<string> =>

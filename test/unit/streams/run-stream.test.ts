@@ -21,13 +21,17 @@ interface Reading {
   /** A reader of the run, and whether it is known as one. */
   read(after?: number, signal?: AbortSignal): AsyncGenerator<StoredFrame[]>;
   isRead(): boolean;
+  /** The reader that follows the run from before its creation, until `leave`. */
+  follow(signal?: AbortSignal): AsyncGenerator<StoredFrame[]>;
+  leave(): void;
+  /** Waits for the end since before the run's creation. */
+  result(): Promise<unknown>;
   /** Nobody hears of what is committed meanwhile. */
   lose(commit: () => Promise<void>): Promise<void>;
 }
 
 const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
   withThreads(async ({ log: real, clock, done }) => {
-    await done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
     let asked = 0;
     let first = 0;
     const frames: EventLog['payloads']['frames'] = (...args) => {
@@ -39,9 +43,19 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
       real.onCommitted((notice) => {
         if (!deaf) listener(notice);
       });
-    const log = { ...real, onCommitted, payloads: { ...real.payloads, frames } };
+    const end: EventLog['views']['runs']['end'] = (runId) => {
+      asked += 1;
+      return real.views.runs.end(runId);
+    };
+    const views = { ...real.views, runs: { ...real.views.runs, end } };
+    const log = { ...real, onCommitted, views, payloads: { ...real.payloads, frames } };
     const hub = createHub(log);
     const streams = createRunStreams(log, hub, clock);
+    const run = { runId: 'a', threadId: THREAD };
+    const { signal } = new AbortController();
+    const followed = streams.follow(run);
+    const followedEnd = streams.followEnd(run);
+    await done([ask.createThread(), ask.createRun('a'), ask.start('a')]);
     try {
       await use({
         ...{ log, clock },
@@ -53,8 +67,9 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
           await log.commit(batch([], { payloads: [payload] }));
         },
         end: async () => void (await done(ask.complete('a'))),
-        read: (after = -1, signal = new AbortController().signal) =>
-          streams.read({ runId: 'a', threadId: THREAD }, after, signal),
+        read: (after = -1, signal = new AbortController().signal) => streams.read(run, after, signal),
+        follow: (signal = new AbortController().signal) => streams.read(run, -1, signal, followed),
+        result: async () => streams.result(await streams.ended('a', signal, followedEnd)),
         async lose(commit) {
           deaf = true;
           await commit();
@@ -63,6 +78,7 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
           deaf = false;
         },
         isRead: () => hub.isRead('a'),
+        leave: followed.close,
       });
     } finally {
       hub.close();
@@ -158,8 +174,50 @@ test('S2 a reader gets the frames of a lost last notice after a while', () =>
     assert.deepEqual(textsOf(await next), ['1']);
   }));
 
+test('S2 a reader that follows a run from before its creation gets all of it without reading the log', () =>
+  withReading(async ({ log, asked, put, end, follow, result }) => {
+    await put('0', '1');
+    const reading = follow();
+    const waiting = result();
+    const seen = [...(await reading.next()).value!] as StoredFrame[];
+    const next = reading.next();
+    await put('2');
+    seen.push(...(await next).value!);
+    await put('3');
+    await end();
+    for await (const page of reading) seen.push(...page);
+    assert.deepEqual(await waiting, {});
+    assert.equal(asked(), 0);
+    assert.deepEqual(seen, await log.payloads.frames('a', -1, 10));
+  }));
+
+test('S2 given lost notices, a reader that follows a run gets its frames and its end after a while', () =>
+  withReading(async ({ clock, put, end, lose, follow, result }) => {
+    const reading = follow();
+    const next = reading.next();
+    const waiting = result();
+    await lose(async () => {
+      await put('0');
+      await end();
+    });
+    await clock.advance(10_000);
+    assert.deepEqual(textsOf(await next), ['0']);
+    assert.equal((await reading.next()).done, true);
+    assert.deepEqual(await waiting, {});
+  }));
+
+test('a reader that is gone before it has begun to follow a run is no reader of it', () =>
+  withReading(async ({ follow, isRead }) => {
+    const leaving = new AbortController();
+    assert.ok(isRead());
+    follow(leaving.signal);
+    leaving.abort();
+    assert.equal(isRead(), false);
+  }));
+
 test('a reader that leaves between two pages or while it waits causes no further reads', () =>
-  withReading(async ({ clock, put, read, isRead }) => {
+  withReading(async ({ clock, put, read, isRead, leave }) => {
+    leave();
     const timers = clock.pending();
     const leaving = new AbortController();
     await put('0');

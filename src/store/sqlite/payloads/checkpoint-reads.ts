@@ -11,23 +11,14 @@ import type {
   WriteText,
 } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
+import { heldCheckpoint, heldValue, type HeldTexts } from './held-texts.ts';
 import { toParts } from './checkpoint-text.ts';
-import { toId, toStoredId, type StoredId } from './tables.ts';
-import { readText, type TextColumns } from './text-rows.ts';
+import { toId, toStoredId } from './tables.ts';
+import { readText, type CheckpointRow, type TextColumns } from './text-rows.ts';
 import { findThread } from './text-threads.ts';
 import { readWrites } from './write-reads.ts';
 
 const COLUMNS = 'id, thread, ns, name, run, parent, at, last_frame, bases, data';
-
-export interface CheckpointRow extends TextColumns {
-  readonly thread: number;
-  readonly ns: string;
-  readonly name: StoredId;
-  readonly run: StoredId;
-  readonly parent: StoredId | null;
-  readonly at: number;
-  readonly last_frame: number | null;
-}
 
 /** A checkpoint as its row and text say. */
 export interface OpenedCheckpoint {
@@ -55,20 +46,27 @@ export function openCheckpoint(prepare: Prepare, row: CheckpointRow): OpenedChec
   };
 }
 
+/** `held`: of the connection's writer, if it is the only one of the log. */
+export interface PayloadSource {
+  readonly prepare: Prepare;
+  readonly held?: HeldTexts | undefined;
+}
+
 /** The latest one of the namespace without an id. */
 export const findCheckpoint = (
-  prepare: Prepare,
+  { prepare, held }: PayloadSource,
   threadId: string,
   ns: string,
   checkpointId?: string,
 ): CheckpointRow | undefined =>
-  prepare(
+  (held && heldCheckpoint(held, threadId, ns, checkpointId)) ??
+  (prepare(
     `SELECT ${COLUMNS} FROM texts WHERE thread = @thread AND kind = 'c' AND ns = @ns
      ${checkpointId === undefined ? 'ORDER BY id DESC LIMIT 1' : 'AND name = @name'}`,
   ).get({
     ...{ thread: findThread(prepare, threadId), ns },
     ...(checkpointId !== undefined && { name: toStoredId(checkpointId) }),
-  }) as CheckpointRow | undefined;
+  }) as CheckpointRow | undefined);
 
 /** All of the thread in the order of saving, at most so many. */
 export const listCheckpoints = (prepare: Prepare, threadId: string): CheckpointRow[] =>
@@ -79,39 +77,41 @@ export const listCheckpoints = (prepare: Prepare, threadId: string): CheckpointR
 export const readCheckpointRow = (prepare: Prepare, id: number): CheckpointRow | undefined =>
   prepare(`SELECT ${COLUMNS} FROM texts WHERE id = ? AND kind = 'c'`).get(id) as CheckpointRow | undefined;
 
-/** Values of these channels under these versions, as far as they are stored. */
+/** Values of these channels under the checkpoint's versions, as far as they are stored. */
 export function readValues(
-  prepare: Prepare,
+  { prepare, held }: PayloadSource,
   threadId: string,
-  ns: string,
+  { thread, ns }: Pick<CheckpointRow, 'thread' | 'ns'>,
   versions: Readonly<Record<string, string>>,
   channels: readonly string[] = Object.keys(versions),
 ): ChannelText[] {
-  const thread = findThread(prepare, threadId);
   const find = prepare(
     "SELECT id, bases, data FROM texts WHERE thread = ? AND kind = 'v' AND ns = ? AND name = ? AND version = ?",
   );
   return channels.flatMap((channel) => {
     const version = versions[channel];
     if (version === undefined) return [];
+    const known = held && heldValue(held, threadId, ns, channel, version);
+    if (known !== undefined) return [{ channel, version, data: known }];
     const row = find.get(thread, ns, channel, version) as TextColumns | undefined;
     return row === undefined ? [] : [{ channel, version, data: readText(prepare, 'texts', row) }];
   });
 }
 
 export function readCheckpoint(
-  prepare: Prepare,
+  source: PayloadSource,
   threadId: string,
   row: CheckpointRow,
   choice?: ChannelChoice,
 ): StoredCheckpoint {
+  const { prepare } = source;
   const { versions, runId: _, valueChannels, ...opened } = openCheckpoint(prepare, row);
-  const writes = readWrites(prepare, threadId, row.ns, opened.checkpointId);
+  const writes = readWrites(prepare, row.thread, row.ns, opened.checkpointId);
   const channels = choice && chosen(Object.keys(versions), valueChannels, writes, choice);
   return {
     ...opened,
     ns: row.ns,
-    blobs: readValues(prepare, threadId, row.ns, versions, channels),
+    blobs: readValues(source, threadId, row, versions, channels),
     valueChannels,
     writes,
     at: row.at,
@@ -146,7 +146,7 @@ export async function readCheckpoints(
     const row = readCheckpointRow(prepare, id);
     if (row === undefined) continue;
     if (metadata === undefined || contains(openCheckpoint(prepare, row).metadata, metadata)) {
-      const checkpoint = readCheckpoint(prepare, threadId, row, choice);
+      const checkpoint = readCheckpoint({ prepare }, threadId, row, choice);
       for (const { data } of checkpoint.blobs) size += data.length;
       stored.push(checkpoint);
     }
@@ -178,6 +178,6 @@ export function findLastFrameAt(
   { runId, threadId }: { readonly runId: string; readonly threadId: string },
   checkpointId: string,
 ): number | undefined {
-  const row = findCheckpoint(prepare, threadId, '', checkpointId);
+  const row = findCheckpoint({ prepare }, threadId, '', checkpointId);
   return row === undefined || toId(row.run) !== runId ? undefined : (row.last_frame ?? undefined);
 }

@@ -90,7 +90,10 @@ export function writeCheckpointRow(store: PayloadStore, saved: NewCheckpointRow)
      VALUES (@thread, 'c', @ns, @name, '', @run, @parent, @at, @lastFrame, @bases, @size, @data, @crc)
      ON CONFLICT DO NOTHING`,
   ).run({ thread, ns, name, run, parent, at, lastFrame, ...columns });
-  if (changes > 0) return held.set(key, [{ id: Number(lastInsertRowid), text, cost }]);
+  if (changes > 0) {
+    const row = { thread, ns, name, run, parent, at, last_frame: lastFrame };
+    return held.set(key, [{ id: Number(lastInsertRowid), text, cost, row }]);
+  }
   replaceCheckpoint(store, saved);
 }
 
@@ -158,7 +161,7 @@ function writeValue(
      VALUES (@thread, 'v', @ns, @channel, @version, @run, @bases, @size, @data, @crc) ON CONFLICT DO NOTHING`,
   ).run({ thread, ns, channel, version, run: runId === undefined ? null : toStoredId(runId), ...columns });
   if (changes === 0) return undefined;
-  const value = { id: Number(lastInsertRowid), text: data, cost };
+  const value = { id: Number(lastInsertRowid), text: data, cost, version };
   held.set(key, [value]);
   return value;
 }

@@ -1,18 +1,26 @@
 /**
- * The texts that the next ones will most likely be differences from, as the one writer last wrote them. Bounded; what is
- * forgotten is read again.
+ * The texts that the next ones will most likely be differences from, and that are most likely read next, as the one writer
+ * last wrote them. Bounded; what is forgotten is read again.
  *
  * Danger: what was seen within a transaction that is undone, or before rows went, is wrong. Then all is forgotten.
  */
-import type { BaseText } from './text-rows.ts';
+import { toId } from './tables.ts';
+import type { BaseText, CheckpointRow, TextColumns } from './text-rows.ts';
 
 /** Of all texts together, in UTF-16 units. */
 const MAX_HELD = 8_000_000;
 
+export interface HeldText extends BaseText {
+  /** Of a channel's value. */
+  readonly version?: string;
+  /** Of a namespace's latest checkpoint: its row. */
+  readonly row?: Omit<CheckpointRow, keyof TextColumns>;
+}
+
 export interface HeldTexts {
-  of(key: string): readonly BaseText[];
+  of(key: string): readonly HeldText[];
   /** In the place of what was held under the key. */
-  set(key: string, texts: readonly BaseText[]): void;
+  set(key: string, texts: readonly HeldText[]): void;
   /** The number of a thread. */
   thread(threadId: string, find: () => number): number;
   forget(): void;
@@ -26,7 +34,7 @@ export const heldKey = (kind: string, threadId: string, ns: string, name: string
   `${kind} ${threadId} ${ns.length} ${ns} ${name}`;
 
 export function createHeldTexts(): HeldTexts {
-  const held = new Map<string, readonly BaseText[]>();
+  const held = new Map<string, readonly HeldText[]>();
   const threads = new Map<string, number>();
   let size = 0;
   const sizeOf = (texts: readonly BaseText[]): number =>
@@ -58,4 +66,28 @@ export function createHeldTexts(): HeldTexts {
       size = 0;
     },
   };
+}
+
+/** The row of the namespace's latest checkpoint if it is held and has this id, or whatever id without one. */
+export function heldCheckpoint(
+  held: HeldTexts,
+  threadId: string,
+  ns: string,
+  checkpointId?: string,
+): CheckpointRow | undefined {
+  const [latest] = held.of(heldKey('c', threadId, ns, ''));
+  if (latest?.row === undefined) return undefined;
+  if (checkpointId !== undefined && toId(latest.row.name) !== checkpointId) return undefined;
+  return { ...latest.row, id: latest.id, bases: null, data: latest.text };
+}
+
+export function heldValue(
+  held: HeldTexts,
+  threadId: string,
+  ns: string,
+  channel: string,
+  version: string,
+): string | undefined {
+  const [latest] = held.of(heldKey('v', threadId, ns, channel));
+  return latest?.version === version ? latest.text : undefined;
 }

@@ -22,7 +22,7 @@ import {
 } from './checkpoint-reads.ts';
 import { writeCheckpoint, writeValues, writeWrites, type PayloadStore } from './checkpoint-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
-import { createHeldTexts } from './held-texts.ts';
+import { createHeldTexts, type HeldTexts } from './held-texts.ts';
 import { createHeldValues } from './held-values.ts';
 import { readLastConfig } from './last-config.ts';
 import { forgetRunContents, readRecording, readUntracked, writeRunContent } from './run-contents.ts';
@@ -40,8 +40,8 @@ export interface PayloadWriter {
 }
 
 /** For the one connection that writes. */
-export function createPayloadWriter(prepare: Prepare): PayloadWriter {
-  const store = { prepare, held: createHeldTexts(), newThreads: new Set<string>() };
+export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()): PayloadWriter {
+  const store = { prepare, held, newThreads: new Set<string>() };
   const kept = new Set<string>(
     (['secret', 'resume'] as const).filter(
       (kind) => prepare(`SELECT 1 FROM ${KINDS[kind].table} LIMIT 1`).get() !== undefined,
@@ -163,14 +163,22 @@ function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; 
   prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
 }
 
-/** No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. */
-export function createPayloadReader(prepare: Prepare, held = createHeldValues()): PayloadReader {
+/**
+ * No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. `held`:
+ * texts of the log's one writer.
+ */
+export function createPayloadReader(
+  prepare: Prepare,
+  heldValues = createHeldValues(),
+  held?: HeldTexts,
+): PayloadReader {
+  const source = { prepare, held };
   const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
-    const row = findCheckpoint(prepare, threadId, '', checkpointId);
+    const row = findCheckpoint(source, threadId, '', checkpointId);
     if (row === undefined) return undefined;
-    return held.of(`${threadId} ${checkpointId}`, () => {
+    return heldValues.of(`${threadId} ${checkpointId}`, () => {
       const { versions, valueChannels } = openCheckpoint(prepare, row);
-      const values = readValues(prepare, threadId, '', versions, valueChannels);
+      const values = readValues(source, threadId, row, versions, valueChannels);
       return shownValues(valueChannels, values, (text) =>
         fromStored(text, 'part of checkpoint', checkpointId),
       );
@@ -179,8 +187,8 @@ export function createPayloadReader(prepare: Prepare, held = createHeldValues())
 
   return {
     async checkpoint(threadId, ns, checkpointId, choice) {
-      const row = findCheckpoint(prepare, threadId, ns, checkpointId);
-      return row && readCheckpoint(prepare, threadId, row, choice);
+      const row = findCheckpoint(source, threadId, ns, checkpointId);
+      return row && readCheckpoint(source, threadId, row, choice);
     },
     checkpoints: (threadId, filter) => readCheckpoints(prepare, threadId, filter),
     outline: async (threadId) => readOutline(prepare, threadId),

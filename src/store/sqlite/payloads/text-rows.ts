@@ -77,6 +77,16 @@ export interface TextColumns {
   readonly data: Stored;
 }
 
+export interface CheckpointRow extends TextColumns {
+  readonly thread: number;
+  readonly ns: string;
+  readonly name: StoredId;
+  readonly run: StoredId;
+  readonly parent: StoredId | null;
+  readonly at: number;
+  readonly last_frame: number | null;
+}
+
 /** `row`: its columns, as far as the caller has read them. */
 export const readText = (prepare: Prepare, table: TextTable, { id, bases, data }: TextColumns): string =>
   bases === null ? prepare.coder.open(data) : openTexts(prepare, table).read(id);

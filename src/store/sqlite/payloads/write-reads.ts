@@ -50,23 +50,18 @@ export const inOrder = <W extends WriteText>(writes: readonly W[]): W[] =>
     (a, b) => compare(a.taskPath ?? '', b.taskPath ?? '') || compare(a.taskId, b.taskId) || a.idx - b.idx,
   );
 
-const rowsOn = (prepare: Prepare, threadId: string, ns: string, checkpointId: string): WriteRow[] =>
+const rowsOn = (prepare: Prepare, thread: number, ns: string, checkpointId: string): WriteRow[] =>
   prepare(
     `SELECT ${COLUMNS} FROM texts WHERE thread = ? AND kind = 'w' AND ns = ? AND name = ? ORDER BY id`,
-  ).all(findThread(prepare, threadId), ns, toStoredId(checkpointId)) as WriteRow[];
+  ).all(thread, ns, toStoredId(checkpointId)) as WriteRow[];
 
 const rowsOfThread = (prepare: Prepare, threadId: string): WriteRow[] =>
   prepare(`SELECT ${COLUMNS} FROM texts WHERE thread = ? AND kind = 'w' ORDER BY id`).all(
     findThread(prepare, threadId),
   ) as WriteRow[];
 
-export const readWrites = (
-  prepare: Prepare,
-  threadId: string,
-  ns: string,
-  checkpointId: string,
-): WriteText[] =>
-  inOrder(open(prepare, rowsOn(prepare, threadId, ns, checkpointId))).map(
+export const readWrites = (prepare: Prepare, thread: number, ns: string, checkpointId: string): WriteText[] =>
+  inOrder(open(prepare, rowsOn(prepare, thread, ns, checkpointId))).map(
     ({ ns: _, checkpointId: __, runId: ___, ...write }) => write,
   );
 
@@ -74,7 +69,7 @@ export const readWrites = (
 export const readPlacedWrites = (prepare: Prepare, threadId: string, choice: WriteChoice): PlacedWrite[] =>
   'runId' in choice
     ? open(prepare, rowsOfThread(prepare, threadId)).filter(({ runId }) => runId === choice.runId)
-    : open(prepare, rowsOn(prepare, threadId, choice.ns, choice.checkpointId));
+    : open(prepare, rowsOn(prepare, findThread(prepare, threadId), choice.ns, choice.checkpointId));
 
 export function readWriters(prepare: Prepare, threadId: string): Writer[] {
   const rows = prepare("SELECT DISTINCT ns, name, run FROM texts WHERE thread = ? AND kind = 'w'").all(
