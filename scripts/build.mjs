@@ -1,6 +1,7 @@
 /** Bundles the program: entries keep their paths below the folder, shared code goes into `chunks`. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildStudioInto } from './build-studio.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 export const SOURCES = join(ROOT, 'src');
@@ -18,11 +19,11 @@ const ENTRIES = [
   'worker/main',
 ];
 
-/** Returns the names of all modules that are not bundled and that Node resolves. */
+/** Returns the names of all modules that are not bundled and that Node resolves, and the size of the studio as gzip. */
 export async function buildInto(folder) {
   // Imported dynamically: a start with an existing build does not load the compiler.
   const { build, stop } = await import('esbuild');
-  const { metafile } = await build({
+  const building = build({
     entryPoints: ENTRIES.map((name) => join(SOURCES, `${name}.ts`)),
     outbase: SOURCES,
     outdir: folder,
@@ -35,7 +36,12 @@ export async function buildInto(folder) {
     target: 'node24',
     logLevel: 'warning',
     metafile: true,
-  }).finally(stop); // Otherwise esbuild's process of about 60 MB lives as long as the program.
+  });
+  const [{ metafile }, studioBytes] = await Promise.all([
+    building,
+    buildStudioInto(join(folder, 'studio')),
+  ]).finally(stop); // Otherwise esbuild's process of about 60 MB lives as long as the program.
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
-  return [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
+  const packages = [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();
+  return { packages, studioBytes };
 }

@@ -49,7 +49,8 @@ function declareTypes() {
 
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER, { recursive: true });
-checkDependencies(await buildInto(join(FOLDER, 'dist')));
+const { packages, studioBytes } = await buildInto(join(FOLDER, 'dist'));
+checkDependencies(packages);
 declareTypes();
 cpSync(join(ROOT, 'scripts/bin'), join(FOLDER, 'bin'), { recursive: true });
 const SCHEMA = 'src/config/platform.schema.json';
@@ -73,4 +74,7 @@ if (size > MAX_PACKAGE_BYTES)
   throw new Error(
     `${file}: found ${size} bytes, expected at most ${MAX_PACKAGE_BYTES}; see what is packed in ${FOLDER}`,
   );
-console.log(`${file}: ${Math.ceil(size / 1024)} KiB, ${Object.keys(dependencies).length} dependencies`);
+console.log(
+  `${file}: ${Math.ceil(size / 1024)} KiB, ${Object.keys(dependencies).length} dependencies, ` +
+    `studio ${Math.ceil(studioBytes / 1024)} KiB as gzip`,
+);

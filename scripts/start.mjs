@@ -22,10 +22,13 @@ const MAX_KEPT_BUILDS = 5;
 function fingerprint() {
   const hash = createHash('sha256');
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.(?:tsx?|css|html|svg)$/.test(name))
     .sort()
     .map((name) => join(SOURCES, name));
-  for (const file of [...files, fileURLToPath(new URL('build.mjs', import.meta.url))]) {
+  const builders = ['build.mjs', 'build-studio.mjs'].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  for (const file of [...files, ...builders]) {
     const { size, mtimeMs } = statSync(file);
     hash.update(`${file} ${size} ${mtimeMs}\n`);
   }

@@ -58,6 +58,7 @@ async function collect(target, scratch, addons) {
       path,
     );
     if (platform !== null) return platform[1] === target;
+    if (path.startsWith('dist')) return true;
     return !UNUSED.test(path) && (LOADED.test(path) || DECLARATIONS.test(path));
   };
   const files = [

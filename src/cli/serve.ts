@@ -142,7 +142,7 @@ const announce = (
 ): void =>
   host.print(`Serving on    ${url}
 Graphs        ${graphIds.join(', ')}
-Docs          ${url}/docs
+${config.http.disabled.has('studio') ? '' : `Studio        ${url}/studio\n`}Docs          ${url}/docs
 Data          ${config.dataDir}/log.db
 Try           curl -s ${url}/runs/wait -H 'content-type: application/json' \\
                 -d '{"assistant_id":"${graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);

@@ -77,6 +77,7 @@ const disable = {
   mcp: setting('http.disable_mcp', off(), 'The group answers 404.'),
   a2a: setting('http.disable_a2a', off(), 'The group answers 404.'),
   ui: setting('http.disable_ui', off(), 'The group answers 404.'),
+  studio: setting('http.disable_studio', off(), '`/studio` answers 404, and `/` does not redirect browsers to it.'),
   meta: setting('http.disable_meta', off(), '`/`, `/info`, `/metrics`, `/docs`, `/openapi.json` answer 404; `/ok` stays.'),
 };
 

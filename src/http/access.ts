@@ -1,7 +1,8 @@
 /**
  * Authentication and authorisation of requests.
  *
- * A1 Every route passes through `authenticateRequest` unless it is listed in `PUBLIC_ROUTES`.
+ * A1 Every route passes through `authenticateRequest` unless it is listed in `PUBLIC_ROUTES`
+ * or lies below `/studio`.
  * A2 The filter of an authorisation handler is part of the query. A3 A hidden resource and a missing one look the same.
  */
 import type { MiddlewareHandler } from 'hono';
@@ -15,6 +16,7 @@ import { NoJson, parseBody, readPlain } from './body.ts';
 import type { Env, ServerContext } from './context.ts';
 import { groupOf } from './groups.ts';
 import { HttpProblem, noRoute, notAuthorized } from './replies.ts';
+import { isStudio } from './studio/page.ts';
 
 /** Routes without authentication: none returns data of a user. The list is frozen. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
@@ -27,7 +29,7 @@ export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
 ]);
 
 export const isPublic = (method: string, path: string): boolean =>
-  PUBLIC_ROUTES.has(`${method === 'HEAD' ? 'GET' : method} ${path}`);
+  PUBLIC_ROUTES.has(`${method === 'HEAD' ? 'GET' : method} ${path}`) || isStudio(path);
 
 /** Sets `actor` and `body` for the routes. Throws a 404 for a route group that the configuration disables. */
 /** `isUpload`: the endpoint reads the body itself. */

@@ -24,6 +24,7 @@ import {
   wrongMethod,
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
+import { studioPage } from './studio/page.ts';
 import { truncateEndpoints } from './system/truncate.ts';
 import { SearchRefused } from '../store/port/views/views.ts';
 
@@ -44,6 +45,7 @@ export function createApp(context: ServerContext): Hono<Env> {
     // HEAD runs the route of GET. Its body is cancelled, so that a reply that waits for a run stops waiting.
     if (c.req.method === 'HEAD') await c.res.body?.cancel();
   });
+  if (!context.http.disabled.has('studio')) app.use('/studio/*', studioPage(context));
   app.use('*', authenticateRequest(context, isUpload));
 
   addEndpoints(app, context, ENDPOINTS);

@@ -87,6 +87,8 @@ export interface ServerContext {
   readonly allowTruncate: boolean;
   /** Refuses all that changes or runs something. */
   readonly isReadOnly: boolean;
+  /** True for a server that only this machine can reach. */
+  readonly isLoopback: boolean;
   readonly version: string;
   readonly requestLog?: RequestLog;
   readonly onFault: (error: unknown, context: string) => void;

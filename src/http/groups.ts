@@ -24,6 +24,7 @@ export function groupOf(path: string): Group | undefined {
     case 'mcp':
     case 'a2a':
     case 'ui':
+    case 'studio':
       return first;
     default:
       return undefined;

@@ -39,6 +39,9 @@ export const wrongMethod = (methods: readonly string[]): HttpProblem =>
 export const redirect = (location: string): Response =>
   new Response(null, { status: 307, headers: { location } });
 
+export const toStudio = (): Response =>
+  new Response(null, { status: 302, headers: { location: '/studio', vary: 'accept' } });
+
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 
@@ -72,6 +75,8 @@ export const noAddress = (): HttpProblem =>
   new HttpProblem(400, 'The target of the request is not a valid URL.');
 export const badHost = (hosts: number): HttpProblem =>
   new HttpProblem(400, `host: expected one header of this name, got ${hosts}`, { connection: 'close' });
+export const foreignHost = (): HttpProblem =>
+  new HttpProblem(421, 'host: expected localhost or a loopback address, because the server listens on one');
 export const noRoute = (): HttpProblem => new HttpProblem(404, 'Not found');
 export const noThread = (id: string): HttpProblem => new HttpProblem(404, `Thread with ID ${id} not found`);
 export const noRun = (): HttpProblem => new HttpProblem(404, 'Run not found');

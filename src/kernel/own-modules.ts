@@ -9,6 +9,12 @@ const root = new URL('../', import.meta.url);
 /** URL of a module, named by its path below `src` without extension. The build must list it as an entry. */
 export const ownModule = (path: string): URL => new URL(`${path}.${isBuilt ? 'js' : 'ts'}`, root);
 
+/** URL of a folder of the build, named by its path below the build. */
+export const builtFolder = (path: string): URL => new URL(`${path}/`, root);
+
+/** URL of a build script: only for a program that runs from its sources. */
+export const buildScript = (name: string): URL => new URL(`../scripts/${name}`, root);
+
 /** Tells whether a file belongs to this program; its examples count as project files. */
 export const isOwnModule = (url: string): boolean =>
   url.startsWith(root.href) && !url.startsWith(new URL('examples/', root).href);

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { findLibraries } from '../graphs/library-versions.ts';
 import { openAuth } from '../auth/open-auth.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
+import { addressOf } from '../config/config.ts';
 import type { ServerContext } from '../http/context.ts';
+import { isLocalName } from '../http/studio/page.ts';
 import { createInheritance } from '../http/header-rules.ts';
 import { createRequestLog } from '../http/request-log.ts';
 import { openCarriage } from '../http/threads/spool.ts';
@@ -76,6 +78,7 @@ export function createContext(
     }),
     verdicts: options.verdicts ?? (() => []),
     isReadOnly: config.isReadOnly ?? false,
+    isLoopback: isLocalName(new URL(addressOf(config)).hostname),
     reexecutions: openReexecutions(config, stopping),
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),

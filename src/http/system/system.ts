@@ -5,8 +5,9 @@ import { authorise } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { id, time } from '../reply-fields.ts';
-import { json, problem, text } from '../openapi/descriptions.ts';
-import { jsonReply, notWell } from '../replies.ts';
+import { json, nothing, problem, text } from '../openapi/descriptions.ts';
+import { jsonReply, notWell, toStudio } from '../replies.ts';
+import { prefersPage } from '../studio/page.ts';
 import { toJsonMetrics, toPrometheus } from './metrics.ts';
 import { metricsQuery, okQuery } from './schemas.ts';
 
@@ -85,9 +86,13 @@ export const systemEndpoints: readonly Endpoint[] = [
     path: '/',
     tag: 'system',
     summary: 'Check that the server is up, like /ok',
+    description: 'A browser that opens the address is redirected to the studio.',
     query: okQuery,
-    replies: well,
-    handle: ({ context, query }) => checkHealth(context, query.check_db),
+    replies: { ...well, 302: nothing('To the studio') },
+    handle: ({ context, query, c }) =>
+      prefersPage(c) && !context.http.disabled.has('studio')
+        ? toStudio()
+        : checkHealth(context, query.check_db),
   }),
   endpoint({
     method: 'get',
