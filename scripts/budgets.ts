@@ -34,8 +34,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 737,
   'src/workers': 2247,
   'src/ws': 620,
-  scripts: 2165,
-  test: 69282,
+  scripts: 2166,
+  test: 69417,
 };
 
 const MAX_UNUSED_LINES = 100;

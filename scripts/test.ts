@@ -31,6 +31,7 @@ const FILES_PER_PROCESS: Record<string, number> = {
   projects: 1,
   faults: 1,
   e2e: 1,
+  browser: 4,
   long: 1,
 };
 /** Files that take or wait longest. They start first: shorter ones keep all processes busy until the end. */
