@@ -54,13 +54,14 @@ const ARROWS: Record<string, readonly string[]> = {
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts', 'archive'],
     // Reads alone (R1).
-    'past/tell/run-diff.ts',
+    ...['past/tell/run-diff.ts', 'past/report'],
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   // R1 Reads alone.
   past: DOMAIN,
+  'past/report': [...DOMAIN, 'past', 'recording'],
   // R1 Executes graphs, but with nothing that could store or send what they do.
-  'past/reexecution': [...DOMAIN, 'past', 'recording', 'graphs', 'open-store.ts'],
+  'past/reexecution': [...DOMAIN, 'past', 'past/report', 'recording', 'graphs', 'open-store.ts'],
   // Importing writes; the files that export use the domain alone.
   archive: [...DOMAIN, 'actors'],
   cli: [
@@ -68,6 +69,7 @@ const ARROWS: Record<string, readonly string[]> = {
       'kernel',
       'config',
       'past',
+      'past/report',
       'past/reexecution',
       'archive',
       'graphs',

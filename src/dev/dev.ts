@@ -11,7 +11,7 @@ import { forgetModules } from '../graphs/modules/hooks.ts';
 import { listenForFiles, type OnFile } from '../graphs/modules/loaded-files.ts';
 import { openReloadingGraphs, type ReloadingGraphs } from '../workers/reload.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { codeFrame } from '../observe/text.ts';
+import { codeFrame } from '../kernel/code-frame.ts';
 import type { RunningServer, ServeOptions } from '../running-server.ts';
 import { startServer } from '../serve.ts';
 import { storeAt } from '../open-store.ts';

@@ -57,6 +57,8 @@ export interface ServerContext {
   readonly deliveries: Deliveries;
   readonly carriage: Carriage;
   readonly reexecutions: Reexecutions;
+  /** Folders of the project's sources, that of its configuration first. */
+  readonly projectFolders: readonly string[];
   readonly streams: RunStreams;
   readonly threadStreams: ThreadStreams;
   readonly threadEvents: ThreadEvents;

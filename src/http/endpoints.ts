@@ -9,6 +9,7 @@ import { protocolEndpoints } from './protocol/protocol.ts';
 import { runCreationEndpoints } from './runs/create.ts';
 import { runDiffEndpoints } from './runs/diff.ts';
 import { runReplayEndpoints } from './runs/replay.ts';
+import { runReportEndpoints } from './runs/report.ts';
 import { runEndEndpoints } from './runs/ends.ts';
 import { runGroupEndpoints } from './runs/groups.ts';
 import { runReadEndpoints } from './runs/reads.ts';
@@ -36,6 +37,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...runReadEndpoints,
   ...runDiffEndpoints,
   ...runReplayEndpoints,
+  ...runReportEndpoints,
   ...runEndEndpoints,
   ...runGroupEndpoints,
   ...cronChangeEndpoints,

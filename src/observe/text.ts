@@ -1,11 +1,9 @@
 /** Formats log entries as text: a failed run is a block, any other entry is one line followed by its error's stack. */
+import { codeFrame } from '../kernel/code-frame.ts';
 import { causesIn, foreignFrames, placeText, userPlaceOf, type CodePosition } from '../kernel/stack.ts';
 import { shortId } from '../kernel/ids.ts';
 import { RUN_ENDED, RUN_WARNED, type RunException } from './entry.ts';
-import { readTextFile } from '../kernel/text-file.ts';
 
-/** Source lines shown before and after the failing one. */
-const CONTEXT_LINES = 2;
 /** Stack frames shown when none lies in the project's own files. */
 const MAX_FRAMES = 3;
 
@@ -114,28 +112,6 @@ function failedRun(
       ? foreignFrames(stack, MAX_FRAMES).map((frame) => `    ${frame}`)
       : placed(place, codeFrames)),
   ].join('\n');
-}
-
-/** Returns the lines around the position with a caret below its column; none when the file cannot be read. */
-export function codeFrame({ file, line, column }: CodePosition): string[] {
-  let lines: string[];
-  try {
-    lines = readTextFile(file).split('\n');
-  } catch {
-    return [];
-  }
-  const first = Math.max(1, line - CONTEXT_LINES);
-  const last = Math.min(lines.length, line + CONTEXT_LINES);
-  const width = String(last).length;
-  const shown: string[] = [];
-  for (let at = first; at <= last; at++) {
-    const text = lines[at - 1] ?? '';
-    shown.push(`    ${at === line ? '>' : ' '} ${String(at).padStart(width)} | ${text}`);
-    // Keeps tabs, so that the caret is below its column.
-    if (at === line)
-      shown.push(`      ${' '.repeat(width)} | ${text.slice(0, column - 1).replace(/[^\t]/g, ' ')}^`);
-  }
-  return shown;
 }
 
 const indented = (text: string): string => text.trim().replaceAll('\n', '\n    ');

@@ -13,6 +13,7 @@ import type { RunRecord } from '../store/port/views/runs.ts';
 export interface RunStep {
   /** Nodes from the root graph to the subgraph of the checkpoint; empty for the root graph. */
   readonly graph: string;
+  readonly ns: string;
   readonly step: number;
   readonly source: string;
   /** Nodes that led to the checkpoint; empty for inputs and for libraries without task names. */
@@ -26,7 +27,9 @@ export interface RunSteps {
   readonly steps: readonly RunStep[];
   /** Milliseconds of the last attempt; undefined while it executes. */
   readonly tookMs?: number;
-  readonly tokens: Added['tokens'];
+  readonly added: Added;
+  /** Undefined while the run is open. The run's record tells no origin of a failure. */
+  readonly end: ThreadEventMap['RunCompleted'] | undefined;
   /** The thread's values at the end of the run; null without any. */
   readonly values: Json;
 }
@@ -40,16 +43,17 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
   let first: Saved | undefined;
   let startedAt = 0;
   let endedAt: number | undefined;
+  let end: ThreadEventMap['RunCompleted'] | undefined;
   for (const event of await readRunEvents(source, run)) {
     if (event.type === 'RunStarted') startedAt = event.meta.at;
-    if (event.type === 'RunCompleted') endedAt = event.meta.at;
+    if (event.type === 'RunCompleted') [end, endedAt] = [event.data, event.meta.at];
     if (event.type !== 'CheckpointSaved') continue;
     const { data } = event;
     if (data.ns === '') first ??= data;
     isFunction ??= kindOf(await payloads.checkpoint(threadId, data.ns, data.checkpointId)) === 'function';
     const tookMs = stepTime(data, startedAt);
     steps.push({
-      ...{ graph: nodePathOf(data.ns), step: data.step, source: data.source },
+      ...{ graph: nodePathOf(data.ns), ns: data.ns, step: data.step, source: data.source },
       nodes: isFunction && data.source === 'loop' ? [graphId] : await nodesBefore(payloads, threadId, data),
       checkpointId: data.checkpointId,
       ...(tookMs !== undefined && { tookMs }),
@@ -63,8 +67,8 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
   return {
     steps,
     ...(endedAt !== undefined && startedAt > 0 && { tookMs: endedAt - startedAt }),
-    tokens: addedBetween(await valuesAt(first?.parentId), values).tokens,
-    values,
+    added: addedBetween(await valuesAt(first?.parentId), values),
+    ...{ values, end },
   };
 }
 

@@ -4,7 +4,8 @@ import type { Masks } from './masks.ts';
 import type { RecordedAnswer } from './parts.ts';
 
 interface Coding {
-  decode(bytes: Uint8Array): Buffer;
+  /** Throws a `RangeError` above `maxOutputLength` bytes. */
+  decode(bytes: Uint8Array, maxOutputLength: number): Buffer;
   encode(bytes: Uint8Array): Buffer;
 }
 
@@ -13,13 +14,13 @@ const MAX_DECODED_BYTES = 256 * 1024 * 1024;
 
 const { constants } = zlib;
 /** A body that broke off is decoded as far as it came. */
-const ZLIB = { maxOutputLength: MAX_DECODED_BYTES, finishFlush: constants.Z_SYNC_FLUSH };
-const BROTLI = { maxOutputLength: MAX_DECODED_BYTES, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+const ZLIB = { finishFlush: constants.Z_SYNC_FLUSH };
+const BROTLI = { finishFlush: constants.BROTLI_OPERATION_FLUSH };
 /** The default takes seconds for a megabyte. */
 const QUICK_BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 const gzip: Coding = {
-  decode: (bytes) => zlib.gunzipSync(bytes, ZLIB),
+  decode: (bytes, maxOutputLength) => zlib.gunzipSync(bytes, { ...ZLIB, maxOutputLength }),
   encode: (bytes) => zlib.gzipSync(bytes),
 };
 
@@ -28,16 +29,19 @@ const CODINGS: Readonly<Record<string, Coding>> = {
   'x-gzip': gzip,
   deflate: {
     // Some servers leave out the header of zlib.
-    decode: (bytes) =>
-      (bytes[0]! & 0x0f) === 8 ? zlib.inflateSync(bytes, ZLIB) : zlib.inflateRawSync(bytes, ZLIB),
+    decode: (bytes, maxOutputLength) =>
+      ((bytes[0]! & 0x0f) === 8 ? zlib.inflateSync : zlib.inflateRawSync)(bytes, {
+        ...ZLIB,
+        maxOutputLength,
+      }),
     encode: (bytes) => zlib.deflateSync(bytes),
   },
   br: {
-    decode: (bytes) => zlib.brotliDecompressSync(bytes, BROTLI),
+    decode: (bytes, maxOutputLength) => zlib.brotliDecompressSync(bytes, { ...BROTLI, maxOutputLength }),
     encode: (bytes) => zlib.brotliCompressSync(bytes, QUICK_BROTLI),
   },
   zstd: {
-    decode: (bytes) => zlib.zstdDecompressSync(bytes, { maxOutputLength: MAX_DECODED_BYTES }),
+    decode: (bytes, maxOutputLength) => zlib.zstdDecompressSync(bytes, { maxOutputLength }),
     encode: (bytes) => zlib.zstdCompressSync(bytes),
   },
 };
@@ -46,7 +50,7 @@ const codingOf = (name: string | undefined): Coding | undefined => CODINGS[name?
 
 function decoded(bytes: Uint8Array, coding: Coding | undefined): Uint8Array | undefined {
   try {
-    return bytes.length === 0 ? undefined : coding?.decode(bytes);
+    return bytes.length === 0 ? undefined : coding?.decode(bytes, MAX_DECODED_BYTES);
   } catch {
     // Not in the encoding that its header names: treated as it is.
     return undefined;
@@ -56,6 +60,21 @@ function decoded(bytes: Uint8Array, coding: Coding | undefined): Uint8Array | un
 /** The decoded body of a request: the same text may be encoded in many ways. */
 export const plainBody = (bytes: Uint8Array, encoding: string | undefined): Uint8Array =>
   decoded(bytes, codingOf(encoding)) ?? bytes;
+
+/** The decoded body; undefined when decoding makes more than `maxBytes` of it. */
+export function boundedBody(
+  bytes: Uint8Array,
+  encoding: string | undefined,
+  maxBytes: number,
+): Uint8Array | undefined {
+  const coding = codingOf(encoding);
+  try {
+    if (coding !== undefined && bytes.length > 0) return coding.decode(bytes, maxBytes);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+  }
+  return bytes;
+}
 
 /** Secrets may lie across chunks. An encoded body that has some is encoded anew, in as many chunks. */
 export function maskedBody(

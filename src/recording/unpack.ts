@@ -15,13 +15,16 @@ const HEAD_LIMITS: ScanLimits = { maxDepth: 800, maxWeight: 5_000_000 };
 /** Readings of clocks in a part; a repeated one takes no bytes. */
 const MAX_PART_READINGS = 2_000_000;
 
+/** The last millisecond that a `Date` can have. */
+const MAX_TIME_MS = 8.64e15;
+
 const text = z.string();
 const failure = z.looseObject({ name: text, message: text, code: text.optional() });
 const exchange = z.looseObject({
   task: text,
   request: z.looseObject({ method: text, url: text, contentType: text.optional() }),
   digest: text,
-  at: z.number(),
+  at: z.number().min(0).max(MAX_TIME_MS),
   asked: z.int(),
   ended: z.int().optional(),
   answer: z
@@ -82,15 +85,18 @@ const HEAD = z.object({
 export const unpackPart = (bytes: Uint8Array): RecordingPart => read(unpack(bytes));
 
 /** All parts of a run. Throws as `unpackPart`, and when they are too large together. */
-export function unpackParts(blobs: readonly Uint8Array[]): RecordingPart[] {
+export const unpackParts = (blobs: readonly Uint8Array[]): RecordingPart[] => blobs.map(openUnpacker());
+
+/** Unpacks the parts of a run one by one, within the same bounds. */
+export function openUnpacker(): (bytes: Uint8Array) => RecordingPart {
   let size = 0;
-  return blobs.map((bytes) => {
+  return (bytes) => {
     const plain = unpack(bytes);
     size += plain.length;
     if (size > MAX_RECORDING_BYTES)
       throw new Error(`the recording is larger than ${MAX_RECORDING_BYTES} bytes when it is unpacked`);
     return read(plain);
-  });
+  };
 }
 
 function unpack(bytes: Uint8Array): Buffer {

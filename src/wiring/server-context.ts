@@ -15,6 +15,7 @@ import { createRequestCounts } from '../http/system/request-metrics.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { watchLoopDelay } from '../kernel/loop-delay.ts';
 import { storeAt } from '../open-store.ts';
+import { foldersOf } from '../config/project-folders.ts';
 import type { Streams } from '../streams/open-streams.ts';
 import type { Assembly } from './assembly.ts';
 import { openReexecutions } from './reexecutions.ts';
@@ -80,6 +81,7 @@ export function createContext(
     isReadOnly: config.isReadOnly ?? false,
     isLoopback: isLocalName(new URL(addressOf(config)).hostname),
     reexecutions: openReexecutions(config, stopping),
+    projectFolders: foldersOf(config),
     allowTruncate: config.allowTruncate,
     ...(urlPolicy && { urlPolicy }),
     maxBodyBytes: config.maxBodyBytes,

@@ -27,7 +27,8 @@ async function look(s: TestServer, threadId: string): Promise<string[]> {
   const path = `/threads/${threadId}`;
   const runs = (await s.request('GET', `${path}/runs`)).json as { run_id: string }[];
   const paths = [path, `${path}/state`, `${path}/state?subgraphs=true`, `${path}/history`, `${path}/export`];
-  for (const { run_id } of runs) paths.push(`${path}/runs/${run_id}`, `${path}/runs/${run_id}/stream`);
+  for (const { run_id } of runs)
+    paths.push(...['', '/stream', '/report'].map((part) => `${path}/runs/${run_id}${part}`));
   const broken: string[] = [];
   for (const each of paths) {
     const { status, text } = await s.request('GET', each as never);

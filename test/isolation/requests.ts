@@ -225,6 +225,9 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'GET /server/verdicts': () => [['']],
   'GET /runs/diff': (it) => [[`?a=${it.run}&b=${it.running}`], [`?a=${it.run}&b=${it.run}`]],
   'POST /threads/{thread_id}/runs/{run_id}/replay': () => [['', {}]],
+  'GET /threads/{thread_id}/runs/{run_id}/report': () => NOTHING,
+  'GET /threads/{thread_id}/runs/{run_id}/exchanges': () => NOTHING,
+  'GET /threads/{thread_id}/runs/{run_id}/exchanges/{n}': () => NOTHING,
   'GET /runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],
   'GET /threads/{thread_id}/runs/{run_id}/stream': () => [[''], ['?cancel_on_disconnect=true']],
   'GET /runs/{run_id}/stream': () => [[''], ['?stream_mode=values']],
@@ -275,6 +278,7 @@ export const fill = (path: string, it: Things, run: string): string =>
     .replace('{assistant_id}', encoded(it.assistant))
     .replace('{cron_id}', encoded(it.cron))
     .replace('{webhook_id}', encoded(it.webhook))
+    .replace('{n}', '1')
     .replace('{namespace}', 'x');
 
 /** No URL holds a lone surrogate: clients send the character of replacement. */

@@ -76,7 +76,7 @@ const describe = ({ channel, path = '', recorded, found }: Difference): StateDif
         ...(found !== undefined && { b: found }),
       };
 
-const describeRun = (run: RunRecord, { steps, tookMs, tokens }: RunSteps): ComparedRun => ({
+const describeRun = (run: RunRecord, { steps, tookMs, added }: RunSteps): ComparedRun => ({
   run_id: run.runId,
   thread_id: run.threadId,
   graph_id: run.graphId,
@@ -84,7 +84,7 @@ const describeRun = (run: RunRecord, { steps, tookMs, tokens }: RunSteps): Compa
   attempts: run.attempt,
   steps: steps.length,
   took_ms: tookMs ?? null,
-  tokens: tokens ?? null,
+  tokens: added.tokens ?? null,
   error: errorOf(run),
 });
 
