@@ -42,6 +42,7 @@ const ARROWS: Record<string, readonly string[]> = {
   graphs: [
     ...['kernel', 'recording', 'protocol/stream-modes.ts', 'protocol/subgraph-frames.ts'],
     ...['thread/events.ts', 'thread/origin.ts', 'thread/secret.ts', 'thread/usage.ts'],
+    'thread/call-record.ts',
   ],
   // Fault attribution is one rule for workers and server.
   workers: ['kernel', 'graphs', 'thread/fault.ts'],
@@ -54,7 +55,7 @@ const ARROWS: Record<string, readonly string[]> = {
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts', 'archive'],
     // Reads alone (R1).
-    ...['past/tell/run-diff.ts', 'past/report'],
+      ...['past/calls.ts', 'past/tell/run-diff.ts', 'past/report'],
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   // R1 Reads alone.

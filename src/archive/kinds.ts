@@ -131,6 +131,11 @@ const KINDS: Readonly<Record<SourcePayload['kind'], Kind>> = {
     toHead: ({ runId }: Of<'untracked'>) => ({ run: runId }),
     toWrite: ({ run }, data, threadId) => ({ kind: 'untracked-values', runId: run, threadId, data }),
   }),
+  calls: kind(z.object({ run: name }), {
+    isOfRun: true,
+    toHead: ({ runId }: Of<'calls'>) => ({ run: runId }),
+    toWrite: ({ run }, data, threadId) => ({ kind: 'calls', runId: run, threadId, data }),
+  }),
   recording: kind(z.object({ run: name }), {
     isOfRun: true,
     encoding: 'bytes',

@@ -251,6 +251,12 @@ export function createExecution(options: ExecutionOptions): Execution {
           size: data.length,
           waits: isAnswer ? 'answer' : 'other',
         }),
+      note: (data) =>
+        writes.add({
+          payload: { kind: 'calls', runId, threadId, data },
+          size: data.length,
+          waits: 'company',
+        }),
     },
     async keep(ids) {
       // A failure reappears in the run's end.
@@ -279,7 +285,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     async lose({ charged, error, message }, maxCharges) {
       if (!charged) return execution.handBack(message);
       // The next attempt repeats what could not be stored.
-      await writes.settled().catch(() => undefined);
+      await writes.settled('with company').catch(() => undefined);
       writes.end();
       await insist(() =>
         threads.dispatch(

@@ -22,7 +22,7 @@ import { createExecution, type Execution } from './execution.ts';
 import { maskFailures } from './failure-secrets.ts';
 import { leftBy, outcomeOf } from './outcome.ts';
 import type { OnFault } from './fault.ts';
-import { callsOf, type ResumeCalls } from './kept-calls.ts';
+import { callsOf, notedBy, type ResumeCalls } from './kept-calls.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
@@ -155,6 +155,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...(calls && { calls }),
       ...(options.isDevelopment && { observe: true as const }),
       ...(used && { used }),
+      ...(run.attempt > 1 && { noted: await notedBy(run.runId, log) }),
     };
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
     const masked = maskFailures(order, execution.link);

@@ -7,6 +7,7 @@ import { ERROR } from '../graphs/state-port.ts';
 import { isObject, type Json } from '../kernel/json.ts';
 import { knownSecrets } from '../recording/known-secrets.ts';
 import { openMasks, type Masks } from '../recording/masks.ts';
+import type { CallRecord } from '../thread/call-record.ts';
 import type { Origin, Warning } from '../thread/origin.ts';
 
 /** Lines of a stack that are no frames: the places of those have to be found. */
@@ -45,6 +46,15 @@ export function maskFailures(order: RunOrder, link: RunLink, env = process.env):
     );
   }
 
+  /** What is printed is data of graph code, and so are names of its calls. */
+  function maskErrors(records: string): string {
+    if (text(records) === records) return records;
+    const list = JSON.parse(records) as CallRecord[];
+    return JSON.stringify(
+      list.map((each) => ('error' in each && each.error ? { ...each, error: text(each.error) } : each)),
+    );
+  }
+
   return {
     link: {
       ...link,
@@ -57,6 +67,7 @@ export function maskFailures(order: RunOrder, link: RunLink, env = process.env):
             writes.map((write) => (write.channel === ERROR ? { ...write, data: text(write.data) } : write)),
           ),
       },
+      note: (records) => link.note(records.includes('"error":') ? maskErrors(records) : records),
       emit: (frames) =>
         link.emit(
           frames.map((frame) =>

@@ -7,6 +7,10 @@ import type { EventLog } from '../store/port/log.ts';
 /** `keys`: requests that have no idempotency key get one. */
 export type ResumeCalls = boolean | 'keys';
 
+/** UTF-16 units of what earlier attempts at a run have printed, and of their calls. */
+export const notedBy = async (runId: string, { payloads }: Pick<EventLog, 'payloads'>): Promise<number> =>
+  (await payloads.calls(runId)).reduce((sum, { length }) => sum + length, 0);
+
 const MAX_KEPT_BYTES = 16 * 2 ** 20;
 
 /** `resume_calls` in the config of the run, or of its assistant, overrides the deployment's setting. */

@@ -25,8 +25,11 @@ export interface RunWrite {
   readonly command?: ThreadCommand;
   /** Approximate size in characters. */
   readonly size: number;
-  /** X7 An answer waits for the end of its step, `other` until something else is written or asks for it. */
-  readonly waits?: 'answer' | 'other';
+  /**
+   * X7 An answer waits for the end of its step, `other` until something else is written or asks for it. `company` has no commit
+   * of its own.
+   */
+  readonly waits?: 'answer' | 'other' | 'company';
 }
 
 export interface RunWrites {
@@ -35,8 +38,8 @@ export interface RunWrites {
    * it is durable. Rejects when this or an earlier write was refused.
    */
   add(write: RunWrite, sync?: boolean): Promise<void>;
-  /** Resolves when all writes added so far are durable; rejects when one of them never will be. */
-  settled(): Promise<void>;
+  /** Resolves when all writes added so far are durable, `company` if asked for; rejects when one of them never will be. */
+  settled(how?: 'with company'): Promise<void>;
   /** Refuses further writes. */
   end(): void;
   /**
@@ -94,6 +97,8 @@ function defer(): Deferred {
   });
   return { promise, settle };
 }
+
+const beginsCommit = ({ waits }: RunWrite): boolean => waits === undefined || waits === 'answer';
 
 /** Call before the entry is settled. */
 const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise;
@@ -180,7 +185,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     // Lets the caller of the first `add` mark it as urgent.
     await undefined;
     if (urgent) await breathe();
-    while (urgent || isFull() || waiting.some(({ write }) => write.waits !== 'other')) {
+    while (urgent || isFull() || waiting.some(({ write }) => beginsCommit(write))) {
       if (!urgent && !isFull()) await linger();
       const entries = take();
       if (entries.length === 0) break;
@@ -209,7 +214,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       onlyWaits = false;
       rearm();
     }
-    if (write.waits !== 'other' || isFull()) pump ??= run();
+    if (beginsCommit(write) || isFull()) pump ??= run();
     return entry;
   }
 
@@ -224,11 +229,11 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       hurry();
       await doneOf(entry);
     },
-    async settled() {
-      urgent = waiting.length > 0;
+    async settled(how) {
+      const last = waiting.findLast(({ write }) => how !== undefined || write.waits !== 'company');
+      urgent = last !== undefined;
       hurry();
       if (urgent) pump ??= run();
-      const last = waiting.at(-1);
       await (last === undefined ? pump : doneOf(last));
       if (failure !== undefined) throw failure.error;
     },

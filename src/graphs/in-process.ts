@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
 import { randomIds, type Ids } from '../kernel/ids.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
+import { currentCallLog, insideCallLog, observePrints, openCallLog, type CallLog } from './call-log.ts';
 import { LocatedFailure, toErrorEnd, toRefusal } from './failure.ts';
 import { createCheckpointBuffer } from './checkpoint-buffer.ts';
 import { runFunction, type Outcome } from './function/adapter.ts';
@@ -23,6 +24,7 @@ import type { Reviver } from './codec.ts';
 import { giveCallKeys } from '../recording/call-keys.ts';
 import { readModelAnswer } from '../recording/usage.ts';
 import { currentSession, type Session } from '../recording/session.ts';
+import { noteLibraryCalls } from './langgraph/call-handler.ts';
 import { openMeter } from './meter.ts';
 import { observeRun, watchQueues } from './observed-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
@@ -63,6 +65,7 @@ export function openInProcessGraphs({
   readonly ids: Ids;
   readonly clock: Clock;
 }): InProcessGraphs {
+  observePrints();
   const libraries = new Map(graphs.map(({ file }) => [file, openUserLibraries(file)]));
   const entries = new Map<string, Entry>(
     graphs.map((graph) => [
@@ -94,11 +97,12 @@ export function openInProcessGraphs({
   ) => {
     const library = await entry.library(graph);
     const session = currentSession();
+    setConfigOf(library.config);
     if (session !== undefined) {
-      session.configOf = library.config;
       watchQueues(library.storeQueue);
       giveCallKeys();
     }
+    noteLibraryCalls();
     return runLangGraph(graph, library, order, attempt, ids);
   };
 
@@ -110,7 +114,7 @@ export function openInProcessGraphs({
     if (source.kind === 'graph') return runCompiled(entry, source.graph, order, attempt, ids);
     // A plain function is one task; a factory or graph replaces this.
     const whole = wholeRun(order);
-    if (session !== undefined) session.configOf = () => whole;
+    setConfigOf(() => whole);
     if (source.kind === 'plain') return runFunction(source.fn, order, attempt, ids);
     const runtime = await runRuntime(order, attempt.items, entry.anyLibrary);
     const asFactory = async (): Promise<RunEnd> => {
@@ -187,15 +191,26 @@ export function openInProcessGraphs({
       const time = session === undefined ? clock : timeOf(session, clock);
       const named = session === undefined ? ids : idsOf(session, time, ids);
       const meter = openMeter({ used: order.used, budget: order.budget, elapsed: clock.monotonic });
+      const calls = openCallLog({
+        ...{ attempt: order.attempt, noted: order.noted ?? 0, clock },
+        // A refused note also refuses the attempt's checkpoints, which ends it with that error.
+        send: (records) => void link.note(records).catch(() => undefined),
+      });
       const seen = observed?.session ?? currentSession();
       if (seen !== undefined)
-        seen.onAnswer = (headers, body) => {
-          const answer = readModelAnswer(headers, body);
-          if (answer !== undefined) meter.answered(answer);
+        seen.onRequest = (request, isServed) => {
+          const onAnswer = calls.asked(request, isServed);
+          return (headers, body, isCounted) => {
+            const answer = readModelAnswer(headers, body);
+            if (answer !== undefined && !isCounted) meter.answered(answer);
+            onAnswer(answer);
+          };
         };
-      const end = runAttempt(observed?.link ?? link, signal, time, closing.signal, meter, (attempt) => {
+      const linked = flushBeforeSaves(observed?.link ?? link, calls);
+      const end = runAttempt(linked, signal, time, closing.signal, meter, (attempt) => {
+        const noted = <T>(work: () => T): T => (order.isUnnoted ? work() : insideCallLog(calls, work));
         const execute = () =>
-          run(order, attempt, named).catch((failure: unknown) => {
+          noted(() => run(order, attempt, named)).catch((failure: unknown) => {
             const source = entries.get(order.graphId)?.graph.source;
             throw source === undefined || source.kind === 'graph'
               ? failure
@@ -206,6 +221,7 @@ export function openInProcessGraphs({
         return work;
       });
       return end.then((how) => {
+        calls.end();
         const repeated = observed?.end() ?? [];
         return repeated.length === 0 ? how : { ...how, repeated };
       });
@@ -235,6 +251,27 @@ function toLibraries(library: UserLibraryFinder): Pick<Entry, 'library' | 'anyLi
   let found: ReturnType<OptionalLibrary> | undefined;
   return { library, anyLibrary: () => (found ??= library().catch(() => undefined)) };
 }
+
+function setConfigOf(configOf: (() => unknown) | undefined): void {
+  const log = currentCallLog();
+  if (log !== undefined) log.configOf = configOf;
+  const session = currentSession();
+  if (session !== undefined) session.configOf = configOf;
+}
+
+/** What was noted before a checkpoint rides in its commit. */
+const flushBeforeSaves = (link: RunLink, calls: CallLog): RunLink => ({
+  ...link,
+  checkpoints: {
+    load: (...of) => link.checkpoints.load(...of),
+    list: (query) => link.checkpoints.list(query),
+    save(checkpoint) {
+      calls.flush(checkpoint.ns === '' ? checkpoint.step : undefined);
+      return link.checkpoints.save(checkpoint);
+    },
+    saveWrites: (...of) => link.checkpoints.saveWrites(...of),
+  },
+});
 
 /** The clock of a session for what this program itself puts into frames and ids. */
 const timeOf = (session: Session, clock: Clock): Clock => ({

@@ -89,12 +89,13 @@ export function openMeter({ used = NOTHING_USED, budget, elapsed }: MeterOptions
 interface Generation {
   readonly message?: { readonly usage_metadata?: { input_tokens?: unknown; output_tokens?: unknown } };
 }
-interface ModelResult {
+export interface ModelResult {
   readonly generations?: readonly (readonly Generation[])[];
   readonly llmOutput?: { readonly tokenUsage?: { promptTokens?: unknown; completionTokens?: unknown } };
 }
 
-function tokensOf(result: unknown): TokenUsage | undefined {
+/** Tokens that the library reports of a call. */
+export function tokensOf(result: unknown): TokenUsage | undefined {
   const { generations, llmOutput } = (result ?? {}) as ModelResult;
   const { input_tokens: input, output_tokens: output } = generations?.[0]?.[0]?.message?.usage_metadata ?? {};
   const { promptTokens, completionTokens } = llmOutput?.tokenUsage ?? {};

@@ -70,6 +70,10 @@ export interface RunOrder extends Spending {
   readonly recording?: RecordingOrder;
   /** X7 Keeps what the run is answered for its next attempt, and serves what earlier attempts kept. */
   readonly calls?: CallsOrder;
+  /** UTF-16 units that earlier attempts have noted of their prints and calls. */
+  readonly noted?: number;
+  /** Prints and calls are not noted: the library's callbacks draw random values, which older recordings lack. */
+  readonly isUnnoted?: true;
   /** Development: the end has what the run was seen to do. */
   readonly observe?: true;
 }
@@ -129,6 +133,8 @@ export interface RunLink {
   record(part: Uint8Array): Promise<void>;
   /** X7 Keeps a part for the run's next attempt, until another root checkpoint than `base` is committed, or the run ends. */
   keep(part: Uint8Array, base: string | undefined, isAnswer: boolean): Promise<void>;
+  /** Adds what the run printed, and its calls, to the next commit: JSON text of a list of `CallRecord`. Resolves like `emit`. */
+  note(records: string): Promise<void>;
 }
 
 /** A channel value under the version the graph runtime gave it; `data` is tagged JSON text (kernel/tagged.ts). */

@@ -47,6 +47,7 @@ export function recordRun({ order, recording, link, file, now }: RecordedRunOpti
     env: keptEnvironment(process.env, secrets.env, recording.env),
     ...(server !== undefined && { server }),
     ...(order.observe && { observed: true }),
+    ...(!order.isUnnoted && { noted: true }),
     secrets,
     versions: versionsFor(file),
   });

@@ -6,6 +6,7 @@ import { cronChangeEndpoints } from './crons/changes.ts';
 import { cronEndpoints } from './crons/crons.ts';
 import type { Endpoint } from './endpoint.ts';
 import { protocolEndpoints } from './protocol/protocol.ts';
+import { runCallEndpoints } from './runs/calls.ts';
 import { runCreationEndpoints } from './runs/create.ts';
 import { runDiffEndpoints } from './runs/diff.ts';
 import { runReplayEndpoints } from './runs/replay.ts';
@@ -35,6 +36,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...threadStreamEndpoints,
   ...runCreationEndpoints,
   ...runReadEndpoints,
+  ...runCallEndpoints,
   ...runDiffEndpoints,
   ...runReplayEndpoints,
   ...runReportEndpoints,

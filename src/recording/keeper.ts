@@ -153,6 +153,7 @@ export function openKeeper(options: KeeperOptions): Keeper {
     let own: string | undefined;
     const digest = (): string => own ?? digestOfCall(request, Buffer.concat(sent));
     const asked = task.calls.push({ digest });
+    const onAnswer = keeper.onRequest?.(request, false);
     const before = around(task).map(({ ns, clocks }) => ({ ns, clocks, mark: clocks.mark() }));
     const place = { attempt, charges, ns: task.ns, names: task.names, asked };
     if (task.kept?.isUnanswered(asked) === true) tell(task, task.again, asked);
@@ -179,7 +180,7 @@ export function openKeeper(options: KeeperOptions): Keeper {
       if (isOver) return;
       const body = Buffer.concat(chunks);
       drop();
-      if (head !== undefined && failure === undefined) keeper.onAnswer?.(head.headers, body);
+      if (head !== undefined && failure === undefined) onAnswer?.(head.headers, body);
       const isToken = isTokenRequest(Buffer.concat(sent)) || (head && isTokenAnswer(head.headers, body));
       sent.length = 0;
       if (isToken) return;
@@ -224,7 +225,8 @@ export function openKeeper(options: KeeperOptions): Keeper {
     }
     tell(task, task.served, task.calls.push({ digest: () => digest }));
     // What a run that is one task was answered before its last checkpoint counts there.
-    if (call.answer !== undefined && task.ns !== '') keeper.onAnswer?.(call.answer.headers, call.body);
+    if (call.answer !== undefined)
+      keeper.onRequest?.(request, true)(call.answer.headers, call.body, task.ns === '');
     const exchange = recorder?.open(request);
     exchange?.sent(body);
     return { kind: 'answer', drop: deliver(call, exchange, to) };
@@ -240,7 +242,7 @@ export function openKeeper(options: KeeperOptions): Keeper {
       if (recorder !== undefined) recorder.configOf = find;
     },
     runId: undefined,
-    onAnswer: undefined,
+    onRequest: undefined,
     callKey(config) {
       const task = taskOf(config);
       return task && callKeyOf(keeper.runId ?? '', task.ns);

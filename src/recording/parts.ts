@@ -68,6 +68,8 @@ export interface StartPart {
   readonly env: Readonly<Record<string, string | null>>;
   /** `dev` observed the run: the library's callbacks draw random values and read clocks. */
   readonly observed?: true;
+  /** Calls were noted through the library's callbacks; absent in recordings of earlier versions. */
+  readonly noted?: true;
   /** The server's base URL, which SDK clients without an address call. */
   readonly server?: string;
   readonly secrets: MaskedSettings;

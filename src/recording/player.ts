@@ -156,7 +156,7 @@ export function openPlayer(options: PlayerOptions): Player {
   const player: Player = {
     mode: 'replay',
     configOf: undefined,
-    onAnswer: undefined,
+    onRequest: undefined,
     queues: 0,
     runId: undefined,
     callKey: (config) => callKeyIn(player, config),
@@ -211,8 +211,9 @@ export function openPlayer(options: PlayerOptions): Player {
       }
       left.splice(taken, 1);
       const instead = options.answers.get(exchanges.indexOf(exchange) + 1);
+      const onAnswer = player.onRequest?.(request, false);
       const onWhole = (): void => {
-        if (exchange.answer) player.onAnswer?.(exchange.answer.headers, exchange.answer.body);
+        if (exchange.answer) onAnswer?.(exchange.answer.headers, exchange.answer.body);
       };
       return { kind: 'answer', drop: deliverAnswer(exchange, instead, arrivals, receiver, onWhole) };
     },

@@ -100,7 +100,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
   const recorder: Recorder = {
     mode: 'record',
     configOf: undefined,
-    onAnswer: undefined,
+    onRequest: undefined,
     queues: 0,
     runId: undefined,
     callKey: (config) => callKeyIn(recorder, config),
@@ -130,6 +130,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
       const task = currentTask();
       const at = now();
       const asked = nextNumber();
+      const onAnswer = recorder.onRequest?.(request, false);
       const sent: Uint8Array[] = [];
       const received: Uint8Array[] = [];
       const chunks: [at: number, bytes: number, step?: number][] = [];
@@ -155,7 +156,7 @@ export function openRecorder(options: RecorderOptions): Recorder {
         if (!open.delete(unfinished)) return;
         pending -= held;
         if (head !== undefined && failure === undefined && ended !== undefined)
-          recorder.onAnswer?.(head.headers, Buffer.concat(received));
+          onAnswer?.(head.headers, Buffer.concat(received));
         addReadings();
         const recorded = toRecordedRequest({ ...request, body: Buffer.concat(sent) }, masks);
         add({

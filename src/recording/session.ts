@@ -72,6 +72,9 @@ export interface Queue {
   onEffect: () => void;
 }
 
+/** `body`: as it came. `isCounted`: an earlier attempt's usage has it already. */
+export type OnAnswer = (headers: RecordedAnswer['headers'], body: Uint8Array, isCounted?: boolean) => void;
+
 interface Shared {
   /** Number of the run's queues. */
   queues: number;
@@ -86,8 +89,8 @@ interface Shared {
   configOf: (() => unknown) | undefined;
   /** Set when the run is known. */
   runId: string | undefined;
-  /** Hears of answers that the run's code got whole, with the body as it came. */
-  onAnswer: ((headers: RecordedAnswer['headers'], body: Uint8Array) => void) | undefined;
+  /** Called for each request in its task; what it returns hears of the answer that the run's code got whole. */
+  onRequest: ((request: OutgoingRequest, isServed: boolean) => OnAnswer) | undefined;
   /** The call key of the task with this config (call-keys.ts); undefined outside of tasks. */
   callKey(config: unknown): string | undefined;
 }

@@ -7,9 +7,10 @@ export interface TokenUsage {
   readonly output: number;
 }
 
-/** An answer of a model; without `tokens` it reports none. */
+/** An answer of a model; without `tokens` it reports none, without `model` it does not say which one answered. */
 export interface ModelAnswer {
   readonly tokens?: TokenUsage;
+  readonly model?: string;
 }
 
 const READABLE = /json|event-stream/i;
@@ -21,6 +22,7 @@ const MAX_REPORT_BYTES = 4_096;
 /** Found in the first bytes of answers of models, also of those that report no tokens. */
 const OF_MODEL =
   /"object"\s*:\s*"(?:chat\.completion|text_completion|response")|"type"\s*:\s*"message(?:_start)?"|"candidates"\s*:/;
+const MODEL_NAME = /"model(?:Version)?"\s*:\s*"([^"\\]{1,200})"/;
 
 /** Names of the numbers by provider; numbers of one side are added. */
 const INPUT = [
@@ -45,9 +47,16 @@ export function readModelAnswer(
   const last = reportAt(body, body.lastIndexOf(REPORT), -1);
   const input = last?.input ?? first?.input;
   const output = last?.output ?? first?.output;
-  if (input === undefined && output === undefined)
-    return OF_MODEL.test(head.toString('latin1')) ? {} : undefined;
-  return { tokens: { input: input ?? 0, output: output ?? 0 } };
+  const isReported = input !== undefined || output !== undefined;
+  if (!isReported && !OF_MODEL.test(head.toString('latin1'))) return undefined;
+  const [, model] =
+    MODEL_NAME.exec(head.toString('latin1')) ??
+    MODEL_NAME.exec(body.toString('latin1', Math.max(0, body.length - HEAD_BYTES))) ??
+    [];
+  return {
+    ...(isReported && { tokens: { input: input ?? 0, output: output ?? 0 } }),
+    ...(model !== undefined && { model }),
+  };
 }
 
 /** The first report from this place on, in either direction, that has numbers: many chunks of a stream have `null` there. */

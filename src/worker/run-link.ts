@@ -108,6 +108,8 @@ export function openRunLink({ connection, stream, isSync, head }: StreamLinkOpti
     },
     record: (part) => sendPart({ m: 'record' }, part),
     keep: (part, base, isAnswer) => sendPart({ m: 'keep', base, isAnswer }, part),
+    note: (records) =>
+      sendOnCredit(records.length, () => connection.send(TYPE.post, stream, { m: 'note' }, [records])),
     credit(bytes, messages) {
       used = { bytes: used.bytes - bytes, messages: used.messages - messages };
       wake();

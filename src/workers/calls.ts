@@ -40,11 +40,12 @@ export async function answerCall(caller: Caller | undefined, { head, blobs }: Me
   }
 }
 
-/** Saves a checkpoint, writes, a part of a recording, or a kept call. Call it in the order in which the messages arrive. */
+/** Saves a checkpoint, writes, a part of a recording, a kept call, or notes of prints and calls. Call it in the order in which the messages arrive. */
 export function takeSave(link: RunLink, head: any, blobs: readonly string[]): Promise<void> {
   const { checkpoints } = link;
   if (head.m === 'record') return link.record(Buffer.from(blobs[0]!, 'base64'));
   if (head.m === 'keep') return link.keep(Buffer.from(blobs[0]!, 'base64'), head.base, head.isAnswer);
+  if (head.m === 'note') return link.note(blobs[0]!);
   if (head.m === 'cp.put') return checkpoints.save(unpackCheckpoint(head.checkpoint, blobs));
   return checkpoints.saveWrites(head.ns, head.id, unpackWrites(head.writes, blobs));
 }

@@ -106,6 +106,7 @@ async function talk(host: GraphHost, { log }: TestLog, turns: number, threadId =
         emit: async () => undefined,
         record: async () => undefined,
         keep: async () => undefined,
+        note: async () => undefined,
       },
       signal,
     );

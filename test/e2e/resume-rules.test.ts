@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { shared } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
-import { holding, withScene, type Scene } from './resume-scene.ts';
+import { holding, withScene, type RunRef, type Scene } from './resume-scene.ts';
 
 const test = suite('calls that a run keeps');
 const scene = shared(test, withScene);
@@ -113,6 +113,90 @@ test('a task has one call key in all attempts, and its requests have idempotency
   assert.deepEqual(answers, [`answer to ${key}`, 'answer to last', key]);
   assert.deepEqual(model.asked, [key, 'last', 'last']);
   assert.deepEqual(model.keys, [`${key}-1`, `${key}-2`, `${key}-2`]);
+});
+
+const noted = async ({ server }: Scene, { thread, run }: RunRef): Promise<any[]> =>
+  (await server().ask('GET', `/threads/${thread}/runs/${run}/calls`)).json;
+
+test('prints of a node are told with their place, those before the death of its worker too', async () => {
+  const given = scene();
+  // given
+  const run = await holding(given.model, 'last', () => given.begin('talks'));
+  // when
+  await given.killWorkers();
+  given.model.release();
+  await given.end(run);
+  // then
+  const calls = await noted(given, run);
+  assert.deepEqual(
+    calls.map(({ sequence, stream, text }) => [sequence, stream, text.slice(0, 20)]),
+    [
+      [1, 'stdout', 'first { line: 1 }'],
+      [2, 'stderr', 'half a line'],
+      [3, 'stdout', 'long long long long '],
+      [4, 'stdout', 'first { line: 1 }'],
+      [5, 'stderr', 'half a line'],
+      [6, 'stdout', 'long long long long '],
+      [7, 'stderr', 'answered\nanswer to l'],
+    ],
+  );
+  const long = calls[2];
+  assert.deepEqual([long.text.length, long.cut], [4_096, 905]);
+  assert.deepEqual([long.attempt, long.kind, long.node, long.step], [1, 'print', 'talk', 1]);
+  assert.ok(calls[3].attempt > 1);
+  assert.equal(long.checkpoint_ns, `talk:${long.task_id}`);
+});
+
+test('calls of models that a plain function makes are told by their answers, served ones too (X7)', async () => {
+  const given = scene();
+  given.model.answer = (name, reply) => {
+    if (name !== 'chat') return false;
+    reply.writeHead(200, { 'content-type': 'application/json' });
+    const usage = { prompt_tokens: 3, completion_tokens: 4 };
+    reply.end(JSON.stringify({ object: 'chat.completion', model: 'gpt', usage }));
+    return true;
+  };
+  const run = await holding(given.model, 'last', () => given.begin('talkative'));
+  await given.killWorkers();
+  given.model.release();
+  await given.end(run);
+  // then
+  const [before, between, call, ...again] = await noted(given, run);
+  assert.deepEqual([before.text, before.step, before.node], ['before', 0, 'talkative']);
+  assert.deepEqual([between.text, between.step], ['between', 1]);
+  const { kind, name, model, usage, step, error, duration_ms: ms } = call;
+  assert.deepEqual(
+    { kind, name, model, usage, step, error },
+    {
+      ...{ kind: 'model', name: `${new URL(given.model.url).host}/chat`, model: 'gpt' },
+      ...{ usage: { input_tokens: 3, output_tokens: 4 }, step: 1, error: null },
+    },
+  );
+  assert.ok(ms >= 0);
+  assert.equal(call.served, false);
+  assert.deepEqual([again.at(-1).name, again.at(-1).served], [name, true]);
+});
+
+test('calls of models and tools that an agent makes are told in order, of all attempts', async () => {
+  const given = scene();
+  // given: the second call of the model has no answer
+  const ask = { input: { messages: [{ role: 'user', content: 'hello', id: 'm' }] } };
+  const run = await holding(given.model, 'model 4', () => given.begin('tools', ask));
+  // when
+  await given.killWorkers();
+  given.model.release();
+  await given.end(run);
+  // then
+  const calls = await noted(given, run);
+  assert.deepEqual(
+    calls.map(({ kind, name, step, node }) => [step, kind, name, node]).sort(),
+    [
+      [1, 'model', 'Model', 'model_request'],
+      [2, 'tool', 'read', 'tools'],
+      [2, 'tool', 'search', 'tools'],
+      [3, 'model', 'Model', 'model_request'],
+    ],
+  );
 });
 
 test('answers are in no backup, and in no file of the log when the run has ended', () =>

@@ -20,6 +20,7 @@ import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
+import { callHandlers } from './call-handler.ts';
 import { openObserver } from './observer.ts';
 import { toInput, toOptions, type ChunkListener, type Needs } from './invocation.ts';
 import type { Saver } from './saver-contract.ts';
@@ -62,10 +63,10 @@ export async function runLangGraph(
     wrote: observer?.wrote,
   });
   const store = createGraphStore(attempt.items, reviver.store?.());
-  const bound = bind(graph, saver, {
-    store,
-    handlers: [observer?.handler, attempt.meter.handler].filter((each) => each !== undefined),
-  });
+  const ofRun = [observer?.handler, attempt.meter.handler].filter((each) => each !== undefined);
+  // Beside others this one costs nothing in nodes, and need not be given to each task.
+  const handlers = ofRun.length === 0 ? [] : [...ofRun, ...callHandlers()];
+  const bound = bind(graph, saver, { store, handlers });
   const settled = await prepareResume(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.value);
   const input = toInput(settled.order, reviver);

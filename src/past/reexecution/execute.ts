@@ -261,7 +261,10 @@ function toOrder(
     ...secrets,
     ...(Object.keys(inherited).length > 0 && { inherited }),
   });
-  return { ...order, ...(start?.observed && { observe: true }) };
+  return {
+    ...{ ...order, ...(start?.observed && { observe: true }) },
+    ...(start?.noted !== true && { isUnnoted: true }),
+  };
 }
 
 /** Tells whether the recorded run ended with an error. */

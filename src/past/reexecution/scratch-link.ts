@@ -110,6 +110,7 @@ export function openScratchLink({ data, player, now, isMoved }: ScratchOptions):
     },
     keep: async () => undefined,
     record: async () => undefined,
+    note: async () => undefined,
   };
 
   return {

@@ -44,6 +44,10 @@ export const KINDS = {
     ...{ ...ofRun, rows: { kind: 'recording' }, erasedWith: 'content' },
     title: 'thread {thread_id}: part {id} of the recording of run {run_id}',
   },
+  calls: {
+    ...{ ...ofRun, rows: { kind: 'calls' }, erasedWith: 'content' },
+    title: 'thread {thread_id}: prints and calls of run {run_id}, row {id}',
+  },
   resume: {
     ...{ owner: 'run', table: 'resume_calls' },
     title: 'thread {thread_id}: part {seq} of what run {run_id} was answered',

@@ -84,6 +84,11 @@ export type PayloadWrite =
     }
   /** The values that a run showed at its end and that no checkpoint holds, as JSON text; erased with its frames. */
   | { kind: 'untracked-values'; runId: string; threadId: string; data: string }
+  /**
+   * What the run printed, and its calls of models and tools: JSON text of a list of `CallRecord` (thread/call-record.ts); erased with
+   * the run's content.
+   */
+  | { kind: 'calls'; runId: string; threadId: string; data: string }
   /** A part of the run's recording, compressed; erased with the run's content. */
   | { kind: 'recording'; runId: string; threadId: string; data: Uint8Array }
   /**
@@ -238,6 +243,8 @@ export interface PayloadReader {
   untracked(runId: string): Promise<string | undefined>;
   /** The parts of the run's recording in order, the first `limit` or all; none when it was not recorded. */
   recording(runId: string, limit?: number): Promise<Uint8Array[]>;
+  /** What the run printed, and its calls, in order: JSON texts of lists. */
+  calls(runId: string): Promise<string[]>;
   /** What earlier attempts of an open run were answered, in order. */
   resume(runId: string): Promise<Uint8Array[]>;
   secret(runId: string): Promise<string | undefined>;

@@ -72,6 +72,13 @@ interface SourceUntracked {
   readonly text: SourceText;
 }
 
+/** What a run printed, and its calls. */
+interface SourceCalls {
+  readonly kind: 'calls';
+  readonly runId: string;
+  readonly text: SourceText;
+}
+
 /** A part of a run's recording, compressed. */
 interface SourceRecording {
   readonly kind: 'recording';
@@ -80,7 +87,13 @@ interface SourceRecording {
 }
 
 export type SourcePayload =
-  SourceValue | SourceCheckpoint | SourceWrite | SourceFrame | SourceUntracked | SourceRecording;
+  | SourceValue
+  | SourceCheckpoint
+  | SourceWrite
+  | SourceFrame
+  | SourceUntracked
+  | SourceCalls
+  | SourceRecording;
 
 export interface ThreadSource {
   /** Events of one stream from a version on, in order. */

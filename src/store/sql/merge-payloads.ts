@@ -11,6 +11,7 @@ const WRITES: ReadonlySet<PayloadWrite['kind']> = new Set([
     'checkpoint',
     'channel-values',
     'recording',
+    'calls',
     'untracked-values',
   ] as const),
   ...(['queue', 'erase-secret', 'resume', 'erase-resume'] as const),

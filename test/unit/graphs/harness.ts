@@ -69,6 +69,7 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
         begun: async () => undefined,
         record: async () => undefined,
         keep: async () => undefined,
+        note: async () => undefined,
         emit: async (batch: readonly Frame[]) => {
           await emit?.(batch);
           for (const { event, data } of batch) frames.push({ event, data: JSON.parse(data) as Json });

@@ -54,6 +54,7 @@ export function preparePoolRun(
     emit: async () => onBegun(),
     record: async () => undefined,
     keep: async () => undefined,
+    note: async () => undefined,
   };
   const order = toOrder(threadId, { graphId, input: { ...input } });
   return {

@@ -25,7 +25,13 @@ import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from
 import { createHeldTexts, type HeldTexts } from './held-texts.ts';
 import { createHeldValues } from './held-values.ts';
 import { readLastConfig } from './last-config.ts';
-import { forgetRunContents, readRecording, readUntracked, writeRunContent } from './run-contents.ts';
+import {
+  forgetRunContents,
+  readCalls,
+  readRecording,
+  readUntracked,
+  writeRunContent,
+} from './run-contents.ts';
 import { readResume, writeResume } from './resume-calls.ts';
 import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { shownValues } from './shown-values.ts';
@@ -74,6 +80,7 @@ function writePayload(store: PayloadStore, write: PayloadWrite, at: number): voi
     case 'frames':
       return writeFrames(store, write, at);
     case 'untracked-values':
+    case 'calls':
     case 'recording':
       return writeRunContent(prepare, write);
     case 'resume':
@@ -209,6 +216,7 @@ export function createPayloadReader(
     lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
     untracked: async (runId) => readUntracked(prepare, runId),
     recording: async (runId, limit) => readRecording(prepare, runId, limit),
+    calls: async (runId) => readCalls(prepare, runId),
     resume: async (runId) => readResume(prepare, runId),
     secret: async (runId) => readSecret(prepare, runId),
     cronSecret: async (cronId) => readCronSecret(prepare, cronId),

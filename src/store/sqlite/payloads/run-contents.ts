@@ -4,7 +4,7 @@ import type { PayloadWrite } from '../../port/payloads.ts';
 import type { Stored } from '../../sql/coder.ts';
 import type { Prepare } from '../statements.ts';
 
-type Write = Extract<PayloadWrite, { kind: 'untracked-values' | 'recording' }>;
+type Write = Extract<PayloadWrite, { kind: 'untracked-values' | 'calls' | 'recording' }>;
 
 export const writeRunContent = (prepare: Prepare, { kind, runId, threadId, data }: Write): void =>
   void prepare(
@@ -22,6 +22,10 @@ export function readUntracked(prepare: Prepare, runId: string): string | undefin
   const data = readAll(prepare, 'untracked-values', runId).at(-1);
   return data && prepare.coder.open(data);
 }
+
+/** What the run printed, and its calls. */
+export const readCalls = (prepare: Prepare, runId: string): string[] =>
+  readAll(prepare, 'calls', runId).map((data) => prepare.coder.open(data));
 
 /** What the run's models and tools answered, one compressed part after the other. */
 export const readRecording = (prepare: Prepare, runId: string, limit?: number): Uint8Array[] =>

@@ -14,6 +14,7 @@ import type {
 } from '../../port/thread-source.ts';
 import { openConnection } from '../connection.ts';
 import { readStream } from '../event-store.ts';
+import type { Stored } from '../../sql/coder.ts';
 import { openCoder, type EncryptionKeys } from '../keyring.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertSchema } from '../schema.ts';
@@ -54,7 +55,7 @@ function readThread(prepare: Prepare, threadId: string): Omit<ThreadSource, 'clo
       );
       for (const runId of untracked.pluck().all(threadId) as string[])
         yield { kind: 'untracked', runId, text: wholeText(readUntracked(prepare, runId)!) };
-      yield* readRecordings(prepare, threadId);
+      yield* readCallsAndRecordings(prepare, threadId);
     },
   };
 }
@@ -156,14 +157,15 @@ function* readFrames(prepare: Prepare, run: StoredId): Generator<SourceFrame> {
   }
 }
 
-function* readRecordings(prepare: Prepare, threadId: string): Generator<SourcePayload> {
+function* readCallsAndRecordings(prepare: Prepare, threadId: string): Generator<SourcePayload> {
   const ids = prepare(
-    "SELECT id FROM run_contents WHERE thread_id = ? AND kind = 'recording' ORDER BY id",
+    "SELECT id FROM run_contents WHERE thread_id = ? AND kind IN ('calls', 'recording') ORDER BY id",
   ).pluck();
-  const part = prepare('SELECT run_id, data FROM run_contents WHERE id = ?');
+  const part = prepare('SELECT run_id, kind, data FROM run_contents WHERE id = ?');
   for (const id of ids.all(threadId)) {
-    const { run_id, data } = part.get(id) as { run_id: string; data: Uint8Array };
-    yield { kind: 'recording', runId: run_id, bytes: prepare.coder.openBytes(data) };
+    const { run_id: runId, kind, data } = part.get(id) as { run_id: string; kind: string; data: Stored };
+    if (kind === 'calls') yield { kind, runId, text: wholeText(prepare.coder.open(data)) };
+    else yield { kind: 'recording', runId, bytes: prepare.coder.openBytes(data as Uint8Array) };
   }
 }
 
