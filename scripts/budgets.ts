@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2248,
   'src/ws': 620,
   scripts: 2169,
-  test: 69842,
+  test: 69844,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -252,11 +252,7 @@ export function createExecution(options: ExecutionOptions): Execution {
           waits: isAnswer ? 'answer' : 'other',
         }),
       note: (data) =>
-        writes.add({
-          payload: { kind: 'calls', runId, threadId, data },
-          size: data.length,
-          waits: 'company',
-        }),
+        writes.add({ payload: { kind: 'calls', runId, threadId, data }, size: data.length, waits: 'company' }),
     },
     async keep(ids) {
       // A failure reappears in the run's end.

@@ -213,6 +213,7 @@ test('given replies of all resources, when they are held against their schemas, 
     const run = last[0].run_id;
     await assertDescribed(s, 'GET /runs/{run_id}/join', `/runs/${run}/join`);
     await assertDescribed(s, `GET ${at}/runs/{run_id}/report`, `${url}/runs/${run}/report`);
+    await assertDescribed(s, `GET ${at}/runs/{run_id}/calls`, `${url}/runs/${run}/calls`);
     const exchanges = `${at}/runs/{run_id}/exchanges`;
     await assertDescribed(s, `GET ${exchanges}`, `${url}/runs/${run}/exchanges`);
     await assertDescribed(s, `GET ${exchanges}/{n}`, `${url}/runs/${run}/exchanges/1`);

@@ -226,6 +226,7 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'GET /runs/diff': (it) => [[`?a=${it.run}&b=${it.running}`], [`?a=${it.run}&b=${it.run}`]],
   'POST /threads/{thread_id}/runs/{run_id}/replay': () => [['', {}]],
   'GET /threads/{thread_id}/runs/{run_id}/report': () => NOTHING,
+  'GET /threads/{thread_id}/runs/{run_id}/calls': () => [[''], ['?after=1&limit=1']],
   'GET /threads/{thread_id}/runs/{run_id}/exchanges': () => NOTHING,
   'GET /threads/{thread_id}/runs/{run_id}/exchanges/{n}': () => NOTHING,
   'GET /runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],
