@@ -4,6 +4,7 @@ import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import { startSweeper } from '../../../src/effects/sweeper.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import type { Ask } from '../../../src/store/sql/ask.ts';
+import { selectThreads } from '../../../src/store/sql/views/any-thread.ts';
 import { createViews } from '../../../src/store/sql/views/views.ts';
 import { createAsk } from '../../../src/store/sqlite/ask.ts';
 import { openConnection } from '../../../src/store/sqlite/connection.ts';
@@ -50,14 +51,16 @@ async function addThreads(
   const threadIds = Array.from({ length: count }, (_, index) => `${name}-${index}`);
   const done = await Promise.all(
     threadIds.map((threadId) =>
-      threads.dispatch(threadId, [{ type: 'CreateThread', threadId, metadata: {}, temporary }]),
+      threads.dispatch(threadId, [
+        { type: 'CreateThread', threadId, metadata: {}, temporary },
+        ...(temporary ? [ask.createRun(threadId), ask.cancel(threadId)] : []),
+      ]),
     ),
   );
   assert.ok(done.every(({ ok }) => ok));
 }
 
-const count = ({ rows }: TestThreads): number =>
-  rows.get<{ count: number }>('SELECT count(*) AS count FROM threads', {})!.count;
+const count = ({ rows }: TestThreads): number => rows.all(selectThreads('1 = 1')).length;
 
 const isPlanned = ({ clock }: TestThreads): boolean =>
   clock.pending().some((due) => due >= clock.now() + ROUND);
