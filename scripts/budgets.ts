@@ -7,7 +7,7 @@ import { lineOf, maskSource } from './source.ts';
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   src: 1177,
-  'src/actors': 1773,
+  'src/actors': 1793,
   'src/archive': 1754,
   'src/assistant': 174,
   'src/auth': 813,
@@ -18,16 +18,16 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2628,
   'src/examples': 239,
   'src/graphs': 9878,
-  'src/http': 10763,
+  'src/http': 10764,
   'src/item': 304,
   'src/kernel': 1752,
   'src/observe': 418,
   'src/past': 5233,
   'src/protocol': 1504,
   'src/recording': 5035,
-  'src/store/port': 1526,
-  'src/store/sql': 3374,
-  'src/store/sqlite': 4867,
+  'src/store/port': 1539,
+  'src/store/sql': 3384,
+  'src/store/sqlite': 4972,
   'src/streams': 1004,
   'src/thread': 1695,
   'src/wiring': 304,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2248,
   'src/ws': 620,
   scripts: 2169,
-  test: 69844,
+  test: 70071,
 };
 
 const MAX_UNUSED_LINES = 100;

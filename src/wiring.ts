@@ -3,10 +3,10 @@
  * keep no global state, so one process can run several servers.
  */
 import { ensureSystemAssistants } from './actors/assistants.ts';
+import { eraseImports } from './actors/broken-imports.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { startCrons } from './effects/crons.ts';
 import type { OwnFetch } from './effects/own-out.ts';
-import { purgeArrivals } from './archive/arrivals.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { createApp } from './http/app.ts';
 import { createCronStart } from './http/crons/start.ts';
@@ -59,7 +59,8 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const named = [...config.graphs, ...config.unserved];
   await ensureSystemAssistants(assistants, named, config.assistantDefaults);
   activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts, ids, onFault }));
-  await purgeArrivals(log, threads);
+  // Their process has died.
+  await eraseImports(log, ids);
 
   const streams = openStreams(log, clock);
   const { hub } = streams;

@@ -39,7 +39,7 @@ function endsFor(outcome: Outcome, ledger: SubgraphLedger): readonly FrameText[]
   return ledger.ends(isFinished ? 'completed' : 'interrupted');
 }
 
-/** Returns the closing frames of a begun run that ends without an executor. */
+/** Returns the closing frames of a begun run that ends without an executor. `modes`: of a run that has no row. */
 export async function lastFrames(
   log: EventLog,
   {
@@ -47,9 +47,10 @@ export async function lastFrames(
     threadId,
     outcome,
   }: { readonly runId: string; readonly threadId: string; readonly outcome: Outcome },
+  modes?: Modes,
 ): Promise<PayloadWrite[]> {
-  const run = await log.views.runs.get(runId);
-  const frames = closingFrames(outcome, run && (await readLedger(log, runId, run.kwargs)));
+  const asked = modes ?? (await log.views.runs.get(runId))?.kwargs;
+  const frames = closingFrames(outcome, asked && (await readLedger(log, runId, asked)));
   if (frames.length === 0) return [];
   return [{ kind: 'frames', runId, threadId, first: (await log.payloads.lastFrame(runId)) + 1, frames }];
 }

@@ -79,12 +79,12 @@ export function createThreadActor(stream: string, from: Loaded<ThreadState>): Th
       return version;
     },
     decide(commands, before) {
-      const events: ThreadEvent[] = [...(before?.events ?? [])];
+      let events: readonly ThreadEvent[] = before?.events ?? [];
       let after = before?.after ?? state;
       for (const command of commands) {
         const decision = decide(command, after, (facts) => can(after, facts));
         if (!decision.ok) return decision;
-        events.push(...decision.events);
+        events = [...events, ...decision.events];
         after = decision.events.reduce(evolve, after);
       }
       return { ok: true, events, after };

@@ -202,7 +202,8 @@ export function createThreads(options: ThreadsOptions): Threads {
         return CONFLICT;
       }
       const { events } = result.receipt;
-      if (result.kind === 'duplicate')
+      // Events of the past are many: the state is read rather than folded.
+      if (result.kind === 'duplicate' || options.past !== undefined)
         return { ok: true, events, state: (await reload(threadId, cell)).state };
       actor.absorb(taken.events);
       if (isStarted) started = { state: actor.state, secret: secretIn(payloads) };

@@ -85,8 +85,9 @@ const usage = z.strictObject({
 const thread = { threadId: uuid };
 const run = { threadId: uuid, runId: uuid };
 const attempt = { ...run, attempt: count };
-const arriving = z.literal(true).optional();
 const title = text.max(160).optional();
+/** In files of earlier versions. */
+const arriving = z.literal(true).optional();
 
 const DATA = {
   ThreadCreated: z.strictObject({
@@ -101,7 +102,7 @@ const DATA = {
     ...{ title, ttl: ttl.optional(), arriving },
   }),
   ThreadImported: z.strictObject({
-    ...{ ...thread, metadata: object, ttl: ttl.optional(), past: z.literal(true).optional() },
+    ...{ ...thread, metadata: object, ttl: ttl.optional(), past: arriving },
     origin: z.strictObject({
       ...{ threadId: uuid, program: name, exportedAt: time, digest: name },
       ...{ assistants: z.array(assistant).optional(), libraries: libraries.optional() },

@@ -10,7 +10,7 @@ import { startMachine } from '../thread/machine.ts';
 import { evolve, initial, isLiving, type LivingThread, type ThreadState } from '../thread/state.ts';
 import { toThreadEvent } from './event-schema.ts';
 import { kindOf } from './kinds.ts';
-import { EVENT_LIMITS, TEXT_LIMITS } from './limits.ts';
+import { EVENT_LIMITS, STOPPED_HISTORY, TEXT_LIMITS, type HistoryLimits } from './limits.ts';
 import type { ExportedFile, ReadRecord } from './read.ts';
 import type { Header } from './records.ts';
 import type { ExportRefused } from './refusal.ts';
@@ -19,8 +19,6 @@ export interface Inspected {
   readonly header: Header;
   readonly threadId: string;
   readonly runIds: ReadonlySet<string>;
-  /** The event that makes the thread. */
-  readonly first: PastEvent;
   /** Size of all unpacked records. */
   readonly bytes: number;
   /** State after the last event. */
@@ -34,17 +32,20 @@ export interface PastEvent {
   readonly at: number;
 }
 
-export async function inspect(file: ExportedFile, onBytes?: (bytes: number) => void): Promise<Inspected> {
+export async function inspect(
+  file: ExportedFile,
+  limits: HistoryLimits = STOPPED_HISTORY,
+  onBytes?: (bytes: number) => void,
+): Promise<Inspected> {
   let bytes = 0;
   const count = (done: number): void => {
     bytes = done;
     onBytes?.(done);
   };
   let header: Header | undefined;
-  let first: PastEvent | undefined;
   const hold = openIds(file.refusal);
   const payloads = checkPayloads(file.refusal, hold);
-  const history = checkHistory(file.refusal, hold);
+  const history = checkHistory(file.refusal, hold, limits);
   const turn = startTurn();
   async function assertJson(text: string, limits: ScanLimits, what: string): Promise<void> {
     for (const scan = scanJson(text, limits); ; await turn()) {
@@ -63,14 +64,13 @@ export async function inspect(file: ExportedFile, onBytes?: (bytes: number) => v
     } else {
       await assertJson(record.text, EVENT_LIMITS, `event ${record.head.version}`);
       const past = readEvent(record, header!.thread.id, file.refusal);
-      first ??= past;
       history.take(past.event, record.head.version, record.text.length);
     }
   }
-  if (header === undefined || first === undefined) throw file.refusal('it has no events');
+  if (header === undefined) throw file.refusal('it has no events');
   const { state, runIds, needed } = history.end();
   payloads.end(runIds, needed);
-  return { header, threadId: header.thread.id, runIds, first, bytes, state };
+  return { header, threadId: header.thread.id, runIds, bytes, state };
 }
 
 /** Also turns an event of an earlier version of the program into what this version knows. */
@@ -109,9 +109,6 @@ function openIds(refusal: (reason: string) => ExportRefused): (id: string) => st
   };
 }
 
-/** Events between two moments without an open run come in one commit (import.ts). */
-const MAX_UNRESTED_CHARACTERS = 64 * 1024 * 1024;
-
 const keyOf = ({ ns, checkpointId }: CheckpointKey): string => JSON.stringify([ns, checkpointId]);
 
 /** Checkpoints that have to be there, each with the run that saved it, or why it has to. */
@@ -122,13 +119,17 @@ const UPDATED = 'updated';
 const KEPT = 'kept';
 const HEAD = 'head';
 
-function checkHistory(refusal: (reason: string) => ExportRefused, hold: (id: string) => string) {
+function checkHistory(
+  refusal: (reason: string) => ExportRefused,
+  hold: (id: string) => string,
+  { maxEvents, maxUtf16Units, wayOut }: HistoryLimits,
+) {
   const machine = startMachine(initial);
   const runIds = new Set<string>();
   const needed: Needed = new Map();
   let state: ThreadState = initial;
   let version = 0;
-  let unrested = 0;
+  let characters = 0;
 
   function forget(...reasons: readonly string[]): void {
     for (const [key, why] of needed) if (reasons.includes(why)) needed.delete(key);
@@ -156,8 +157,13 @@ function checkHistory(refusal: (reason: string) => ExportRefused, hold: (id: str
   }
 
   return {
-    take(event: ThreadEvent, stated: number, characters: number): void {
+    take(event: ThreadEvent, stated: number, length: number): void {
       version += 1;
+      characters += length;
+      if (version > maxEvents || characters > maxUtf16Units)
+        throw refusal(
+          `it has more than ${maxEvents} events, or ${maxUtf16Units} characters of them: ${wayOut}`,
+        );
       if (stated !== version) throw refusal(`event ${stated} comes where event ${version} was expected`);
       const isFirst = event.type === 'ThreadCreated' || event.type === 'ThreadCopied';
       if (isFirst !== (version === 1) || !machine.can(event))
@@ -167,12 +173,10 @@ function checkHistory(refusal: (reason: string) => ExportRefused, hold: (id: str
       machine.send(event);
       state = evolve(state, event);
       note(event);
-      unrested = state.status === 'idle' ? 0 : unrested + characters;
-      if (unrested > MAX_UNRESTED_CHARACTERS)
-        throw refusal(`its runs leave no moment without an open run in ${unrested} characters of events`);
     },
     end(): { state: LivingThread; runIds: Set<string>; needed: Needed } {
       machine.stop();
+      if (version === 0) throw refusal('it has no events');
       if (!isLiving(state)) throw refusal('its thread is deleted');
       if (state.head !== null) needed.set(keyOf({ ns: '', checkpointId: state.head }), HEAD);
       return { state, runIds, needed };

@@ -1,12 +1,13 @@
 /** Imports a file into a log that no server has open. */
+import { eraseImports } from '../actors/broken-imports.ts';
 import { createThreads } from '../actors/threads.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { randomIds } from '../kernel/ids.ts';
 import type { OnProgress } from '../kernel/progress.ts';
 import type { EventLog } from '../store/port/log.ts';
-import { purgeArrivals } from './arrivals.ts';
 import { importThread, type Imported } from './import.ts';
 import { inspect } from './inspect.ts';
+import { STOPPED_HISTORY } from './limits.ts';
 import { KEEP_IDS, newIds } from './new-ids.ts';
 import { openExport } from './read.ts';
 
@@ -29,13 +30,15 @@ export async function importIntoLog(
 ): Promise<IntoLog> {
   const file = await openExport(path);
   try {
-    const inspected = await inspect(file, (done) => onProgress?.({ phase: 'checking', done, unit: 'bytes' }));
+    const inspected = await inspect(file, STOPPED_HISTORY, (done) =>
+      onProgress?.({ phase: 'checking', done, unit: 'bytes' }),
+    );
     const log = openLog();
     try {
       const ids = randomIds(clock);
       // No event of an import owes a webhook.
       const threads = createThreads({ log, clock, ids, webhooks: { enabled: false, render: () => '' } });
-      await purgeArrivals(log, threads);
+      await eraseImports(log, ids);
       const { metadata, ttl } = inspected.state;
       const rename = hasNewIds ? newIds(inspected, ids.uuid) : KEEP_IDS;
       const options = { rename, metadata, ttl, onProgress };

@@ -43,7 +43,7 @@ export class TooLarge extends Error {
 const PAGE_EVENTS = 500;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the file. Throws `NothingToExport` before the first byte for a thread that is missing or still arriving. */
+/** Yields the file. Throws `NothingToExport` before the first byte for a thread that is missing. */
 export async function* exportThread(source: ThreadSource, request: ExportRequest): AsyncGenerator<Buffer> {
   const about = await describe(source, request);
   yield* toContainer(FORMAT, joined(toBytes(records(source, request, about)), request.onBytes));
@@ -62,28 +62,23 @@ async function describe(
 ): Promise<About> {
   const used = new Map<string, { readonly graph: string; readonly positions: number[] }>();
   let first: number | undefined;
-  let isArriving = false;
   /** Origin that the file of the last import named. */
   let origin: Partial<ImportOrigin> = {};
   for await (const event of eventsOf(source, threadId, 1)) {
     const { type, data, meta } = event;
     if (type === 'ThreadDeleted') first = undefined;
-    if (type === 'ThreadCreated' || type === 'ThreadCopied') {
-      first = meta.version;
-      isArriving = data.arriving === true;
-    }
+    if (type === 'ThreadCreated' || type === 'ThreadCopied') first = meta.version;
     if (type === 'ThreadImported') {
       origin = data.origin;
       // The assistants of this log had nothing to do with these runs.
       for (const { positions } of used.values()) positions.length = 0;
-      if (!data.past) isArriving = false;
     }
     if (type !== 'RunCreated') continue;
     const known = used.get(data.assistantId) ?? { graph: data.graphId, positions: [] };
     used.set(data.assistantId, known);
     known.positions.push(meta.position);
   }
-  if (first === undefined || isArriving) throw new NothingToExport(threadId);
+  if (first === undefined) throw new NothingToExport(threadId);
   const assistants: UsedAssistant[] = [];
   for (const [id, { graph, positions }] of used) {
     const told = origin.assistants?.find((each) => each.id === id)?.versions ?? [];

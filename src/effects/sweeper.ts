@@ -1,4 +1,5 @@
-/** The reactor that deletes expired data: frames, threads of stateless runs, command ids and webhook bodies. */
+/** The reactor that deletes expired data: frames, threads of stateless runs, command ids, webhook bodies and broken imports. */
+import { eraseImports } from '../actors/broken-imports.ts';
 import type { Deliveries } from '../actors/deliveries.ts';
 import type { Threads } from '../actors/threads.ts';
 import { breathe } from '../kernel/breathe.ts';
@@ -32,6 +33,8 @@ const THREADS_PER_COMMIT = 10;
 /** Milliseconds for which a repeated command id returns its first receipt. */
 const COMMAND_RETENTION_MS = 24 * 3_600_000;
 const COMMANDS_PER_COMMIT = 1000;
+/** An import that takes longer is broken. */
+const MAX_IMPORT_MS = 3_600_000;
 /** Batches in one sweep: more than a busy server produces between two sweeps. */
 const MAX_BATCHES = 50;
 /** A stateless run's thread stays this long after its webhook was given up, so that it can be redelivered. */
@@ -63,6 +66,7 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
     await sweepFrames(now - retentionMs);
     await sweepCommands(now - COMMAND_RETENTION_MS);
     await sweepBodies(now - options.keepDeliveredMs);
+    await eraseImports(log, ids, ({ at }) => at < now - MAX_IMPORT_MS);
   }
 
   /** Repeats until nothing is due: a busy server can create more than one batch between two sweeps. */

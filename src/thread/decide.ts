@@ -107,7 +107,7 @@ const refuse = (refusal: Refusal): Decision => ({ ok: false, refusal });
 
 export function decide(command: ThreadCommand, state: ThreadState, can: Can): Decision {
   const decision = decideFacts(command, state, can);
-  const isCarried = decision.ok && isLiving(state) && state.temporary && !state.arriving;
+  const isCarried = decision.ok && isLiving(state) && state.temporary;
   return isCarried ? accept(...withCarrier(state.carrier, decision.events)) : decision;
 }
 
@@ -122,9 +122,9 @@ function decideFacts(command: ThreadCommand, state: ThreadState, can: Can): Deci
     const fact: ThreadEvent = { type: 'ThreadCopied', data };
     return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
   }
-  if (command.type === 'ImportEvents' || command.type === 'FinishImport') {
-    const facts = decideImport(command, state, can);
-    return typeof facts === 'string' ? refuse({ code: facts }) : accept(...facts);
+  if (command.type === 'ImportThread') {
+    const events = decideImport(command, state, can);
+    return typeof events === 'string' ? refuse({ code: events }) : { ok: true, events };
   }
   if (!isLiving(state)) return refuse({ code: 'thread-missing' });
   const { threadId } = state;

@@ -127,16 +127,12 @@ interface Carried {
 }
 
 export interface ThreadEventMap {
-  /**
-   * `temporary`: the thread of a stateless run, visible to clients only through that run. `arriving`: the thread comes
-   * from an exported file and stays invisible until `ThreadImported`.
-   */
+  /** `temporary`: the thread of a stateless run, visible to clients only through that run. */
   ThreadCreated: {
     threadId: string;
     metadata: JsonObject;
     temporary: boolean;
     ttl?: Ttl;
-    arriving?: true;
   };
   /** A new thread with another thread's current checkpoints; both have the same `head`. */
   ThreadCopied: {
@@ -147,18 +143,16 @@ export interface ThreadEventMap {
     graph: GraphBinding | null;
     title?: string;
     ttl?: Ttl;
-    arriving?: true;
   };
   /**
-   * All of an exported thread has arrived: it can be seen from here on. `metadata` is its whole metadata, a present
-   * `ttl` starts the timer. `past`: an earlier import, which the file of a later one told of; it changes nothing more.
+   * The events before it come from a file. `metadata` is the thread's whole metadata, a present `ttl` starts the timer.
+   * The file may tell of an earlier import: the last one counts.
    */
   ThreadImported: {
     threadId: string;
     metadata: JsonObject;
     ttl?: Ttl;
     origin: ImportOrigin;
-    past?: true;
   };
   /** `metadata` is the whole object after the change. A present `ttl` restarts the timer. */
   ThreadUpdated: Carried & { threadId: string; metadata: JsonObject; ttl?: Ttl };

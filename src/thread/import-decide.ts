@@ -1,39 +1,33 @@
-/** Decides the commands of an import: events of an exported thread in order, then the end of its arrival. */
+/** Decides the import of an exported thread: all its events in order, and one that says where they come from. */
 import { endAll } from './end-facts.ts';
 import type { ThreadEvent, ThreadEventMap } from './events.ts';
 import { stopReason } from './run-end.ts';
 import { activeOf, evolve, isLiving, type ThreadState } from './state.ts';
 
-export type ImportCommand =
-  /**
-   * The first ones create the thread, `arriving`. `isLast`: runs that are open after them end here, because no process
-   * executes them.
-   */
-  | { type: 'ImportEvents'; events: readonly ThreadEvent[]; isLast: boolean }
-  | ({ type: 'FinishImport' } & Omit<ThreadEventMap['ThreadImported'], 'past'>);
+export type ImportCommand = {
+  type: 'ImportThread';
+  events: readonly ThreadEvent[];
+} & ThreadEventMap['ThreadImported'];
 
 type Can = (facts: readonly ThreadEvent[]) => boolean;
 
 /** Returns the events, or the code of the refusal. */
 export function decideImport(
-  command: ImportCommand,
+  { type: _, events, ...data }: ImportCommand,
   state: ThreadState,
   can: Can,
 ): readonly ThreadEvent[] | 'thread-exists' | 'thread-changed' {
-  const isArriving = isLiving(state) && state.arriving === true;
-  if (command.type === 'FinishImport') {
-    const { type: _, ...data } = command;
-    const fact: ThreadEvent = { type: 'ThreadImported', data };
-    return isArriving && can([fact]) ? [fact] : 'thread-changed';
-  }
-  if (isLiving(state) && !isArriving) return 'thread-exists';
-  const { events, isLast } = command;
-  const facts = isLast ? [...events, ...endsOf(events.reduce(evolve, state))] : events;
+  if (isLiving(state)) return 'thread-exists';
+  const ends = importEnds(events.reduce(evolve, state));
+  const facts: ThreadEvent[] = [...events, ...ends, { type: 'ThreadImported', data }];
   return can(facts) ? facts : 'thread-changed';
 }
 
-/** Queued runs end first: they would be due as soon as the active run has ended. */
-function endsOf(state: ThreadState): ThreadEvent[] {
+/**
+ * The ends of runs that are open in the file, because no process executes them. Queued runs end first: they would be due
+ * as soon as the active run has ended.
+ */
+export function importEnds(state: ThreadState): ThreadEvent[] {
   if (!isLiving(state)) return [];
   const active = activeOf(state);
   const open = active === undefined ? state.queue : [...state.queue, active];

@@ -15,7 +15,7 @@
  *   running  --RunRequeued-->    queued    (its process died, or the server shuts down)
  *   idle     --StateUpdated-->   idle      (only between runs, so a run and a client never write the state together)
  *   idle     --RunDeleted, ThreadPruned-->  idle    (no open run may need the deleted checkpoints)
- *   idle     --ThreadImported--> idle      (an imported thread becomes visible)
+ *   idle     --ThreadImported--> idle      (all events before it come from a file)
  *   idle     --ThreadDeleted-->  deleted   --ThreadCreated-->  idle
  */
 import { assign, createActor, setup, type SnapshotFrom } from 'xstate';
@@ -28,7 +28,6 @@ type Fact = { [K in keyof ThreadEventMap]: { type: K; data: ThreadEventMap[K] } 
 interface Runs {
   active: string | null;
   queue: readonly string[];
-  arriving: boolean;
 }
 
 /** The only input of guards, so threads with equal input get equal verdicts. */
@@ -37,18 +36,16 @@ interface GuardInput {
   readonly role: 'active' | 'queued' | 'none';
   readonly queued: 'none' | 'one' | 'several';
   readonly rejects: boolean;
-  readonly arriving: boolean;
 }
 
 const runIdOf = (event: ThreadEvent): string => ('runId' in event.data ? event.data.runId : '');
 
-function guardInputOf({ active, queue, arriving }: Runs, event: ThreadEvent): GuardInput {
+function guardInputOf({ active, queue }: Runs, event: ThreadEvent): GuardInput {
   const runId = runIdOf(event);
   return {
     role: active === runId ? 'active' : queue.includes(runId) ? 'queued' : 'none',
     queued: queue.length === 0 ? 'none' : queue.length === 1 ? 'one' : 'several',
     rejects: event.type === 'RunCreated' && event.data.strategy === 'reject',
-    arriving,
   };
 }
 
@@ -57,13 +54,7 @@ const guard =
   ({ context, event }: { context: Runs; event: Fact }): boolean =>
     holds(guardInputOf(context, event));
 
-const startsArrival = ({ type, data }: Fact): boolean =>
-  (type === 'ThreadCreated' || type === 'ThreadCopied') && data.arriving === true;
-/** The event is an earlier import of a thread that arrives again. */
-const endsNoArrival = ({ type, data }: Fact): boolean => type === 'ThreadImported' && data.past === true;
-
-const CREATED = { target: 'idle', actions: 'arrive' } as const;
-const CREATION = { ThreadCreated: CREATED, ThreadCopied: CREATED } as const;
+const CREATION = { ThreadCreated: 'idle', ThreadCopied: 'idle' } as const;
 
 export const threadMachine = setup({
   types: { context: {} as Runs, events: {} as Fact },
@@ -73,7 +64,6 @@ export const threadMachine = setup({
     isActiveRun: guard(({ role }) => role === 'active'),
     isLastRun: guard(({ role, queued }) => role === 'active' && queued === 'none'),
     isQueuedRun: guard(({ role }) => role === 'queued'),
-    isArriving: guard(({ arriving }) => arriving),
     isOnlyQueuedRun: guard(({ role, queued }) => role === 'queued' && queued === 'one'),
   },
   actions: {
@@ -86,22 +76,20 @@ export const threadMachine = setup({
       active: null,
       queue: ({ context, event }) => [runIdOf(event), ...context.queue],
     }),
-    arrive: assign({ arriving: ({ event }) => startsArrival(event) }),
-    settle: assign({ arriving: ({ event }) => endsNoArrival(event) }),
     release: assign({ active: null }),
     drop: assign({ queue: ({ context, event }) => context.queue.filter((id) => id !== runIdOf(event)) }),
   },
 }).createMachine({
   id: 'thread',
   initial: 'absent',
-  context: { active: null, queue: [], arriving: false },
+  context: { active: null, queue: [] },
   states: {
     absent: { on: CREATION },
     idle: {
       on: {
         ThreadUpdated: 'idle',
         StateUpdated: 'idle',
-        ThreadImported: { guard: 'isArriving', target: 'idle', actions: 'settle' },
+        ThreadImported: 'idle',
         RunCreated: { target: 'queued', actions: 'enqueue' },
         RunDeleted: 'idle',
         ThreadPruned: 'idle',
@@ -158,7 +146,6 @@ export type ThreadSnapshot = SnapshotFrom<typeof threadMachine>;
 const runsOf = (state: ThreadState): Runs => ({
   active: activeOf(state)?.runId ?? null,
   queue: isLiving(state) ? state.queue.map((run) => run.runId) : [],
-  arriving: isLiving(state) && state.arriving === true,
 });
 
 /** Builds the machine's snapshot from a folded state, so no history is read. */
@@ -172,8 +159,8 @@ export const restore = (state: ThreadState): ThreadSnapshot =>
 const verdicts = new Map<string, boolean>();
 
 function can(value: ThreadState['status'], runs: Runs, fact: ThreadEvent): boolean {
-  const { role, queued, rejects, arriving } = guardInputOf(runs, fact);
-  const key = `${value} ${fact.type} ${role} ${queued} ${rejects} ${arriving}`;
+  const { role, queued, rejects } = guardInputOf(runs, fact);
+  const key = `${value} ${fact.type} ${role} ${queued} ${rejects}`;
   let verdict = verdicts.get(key);
   if (verdict === undefined) {
     verdict = threadMachine.resolveState({ value, context: runs }).can(fact);

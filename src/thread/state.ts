@@ -36,8 +36,6 @@ interface LivingFields {
   readonly temporary: boolean;
   /** Of a temporary thread: the run whose row carries it; null once the thread has a row of its own. */
   readonly carrier?: string | null;
-  /** The thread's import is not complete: clients do not see it. */
-  readonly arriving?: true;
   /** Head checkpoint of the root namespace. */
   readonly head: string | null;
   readonly queue: readonly QueuedRun[];
@@ -70,14 +68,14 @@ export const initial: ThreadState = { status: 'absent' };
 /** Total and pure: the thread machine decides whether an event can happen, `evolve` only applies it. */
 export function evolve(state: ThreadState, event: ThreadEvent): ThreadState {
   if (event.type === 'ThreadCreated') {
-    const { threadId, metadata, temporary, ttl, arriving } = event.data;
-    const more = optionalFieldsOf({ ttl, arriving });
+    const { threadId, metadata, temporary, ttl } = event.data;
+    const more = optionalFieldsOf({ ttl });
     return { status: 'idle', threadId, metadata, temporary, head: null, queue: [], ...more };
   }
   if (event.type === 'ThreadCopied') {
-    const { threadId, metadata, head, ttl, arriving, title: text } = event.data;
+    const { threadId, metadata, head, ttl, title: text } = event.data;
     const title = text === undefined ? undefined : { text, runId: null };
-    const more = optionalFieldsOf({ ttl, arriving, title });
+    const more = optionalFieldsOf({ ttl, title });
     return { status: 'idle', threadId, metadata, temporary: false, head, queue: [], ...more };
   }
   if (event.type === 'ThreadDeleted') return { status: 'deleted', threadId: event.data.threadId };
@@ -92,10 +90,9 @@ function apply(state: LivingThread, event: ThreadEvent): ThreadState {
     case 'ThreadUpdated':
       return { ...state, metadata: event.data.metadata, ...(event.data.ttl && { ttl: event.data.ttl }) };
     case 'ThreadImported': {
-      const { metadata, ttl, past } = event.data;
-      if (past) return { ...state, metadata };
-      const { arriving: _, ttl: __, ...rest } = state;
-      return { ...rest, temporary: false, metadata, ...(ttl && { ttl }) } as ThreadState;
+      const { metadata, ttl } = event.data;
+      const { ttl: _, ...rest } = state;
+      return { ...rest, metadata, ...(ttl && { ttl }) } as ThreadState;
     }
     case 'RunDeleted':
       return untitled({ ...state, head: event.data.head }, event.data.runId);
@@ -235,12 +232,10 @@ const livingFieldsOf = (thread: LivingThread): LivingFields => ({
 /** No spread for a thread without any, which is nearly every one. */
 const optionalFieldsOf = ({
   ttl,
-  arriving,
   title,
   carrier,
-}: { [K in 'ttl' | 'arriving' | 'title' | 'carrier']?: LivingFields[K] | undefined }) => ({
+}: { [K in 'ttl' | 'title' | 'carrier']?: LivingFields[K] | undefined }) => ({
   ...(ttl && { ttl }),
-  ...(arriving && { arriving }),
   ...(title && { title }),
   ...(carrier !== undefined && { carrier }),
 });

@@ -87,12 +87,12 @@ test('a downloaded thread is uploaded to another server and goes on there', () =
     assert.deepEqual(carriedFiles(s), []);
   }));
 
-/** Records without what an import adds: the time of the export, the mark of an arrival, the import itself. */
+/** Records without what an import adds: the time of the export, the import itself. */
 const comparable = (file: Uint8Array): unknown[] =>
   toRecords(file).flatMap(({ head, body }) => {
     const { exportedAt: _, counts: __, ...kept } = head;
     if (kept['type'] === 'ThreadImported') return [];
-    const { arriving: ___, ...data } = kept['kind'] === 'event' ? JSON.parse(String(body)) : {};
+    const data = kept['kind'] === 'event' ? JSON.parse(String(body)) : {};
     return [{ ...kept, ...data, ...(kept['kind'] !== 'event' && body && { body: String(body) }) }];
   });
 

@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openConnection } from '../../src/store/sqlite/connection.ts';
 import { createRandom } from '../support/random.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
@@ -229,6 +230,58 @@ test(
         disk.free();
         assert.deepEqual(readdirSync(join(data, 'carried')), []);
         assert.equal(await server.end('SIGTERM'), 0, server.output());
+      });
+    }),
+  { lacking: mountLacking() },
+);
+
+test(
+  'an import that meets a full disk or a kill leaves no part of its thread, and works again (L1, L4, X5)',
+  () =>
+    withPrograms(async ({ serve, dir }) => {
+      // Given the file of a thread that takes more room than there is, and packs well
+      const source = await serve({ args: ['--data', join(dir, 'source')] });
+      const { thread_id: thread } = (await create(source)).json;
+      for (const letter of 'abcd')
+        await source.ask('POST', `/threads/${thread}/runs/wait`, {
+          ...{ assistant_id: 'echo', input: { note: letter.repeat(3_000_000) } },
+        });
+      const file = await (await source.open('GET', `/threads/${thread}/export`)).bytes();
+      await source.end('SIGTERM');
+      const data = join(dir, 'data');
+      await withSmallDisk(data, 128, async () => {
+        let server = await serve();
+        const upload = (): Promise<Response> =>
+          fetch(`${server.url}/threads/import`, { method: 'POST', body: file });
+        const kept = (await create(server)).json.thread_id as string;
+        const [filler, room] = [join(data, 'filler'), statfsSync(data)];
+        writeFileSync(filler, Buffer.alloc(room.bavail * room.bsize - 24_000_000));
+        // When the disk is full in the middle of an import
+        const refused = await upload();
+        // Then that is said once, and nothing of the thread is there
+        assert.equal(refused.status, 507, await refused.text());
+        assert.equal(await statusOf(server, 'GET', `/threads/${thread}`), 404);
+        assert.equal(await statusOf(server, 'GET', `/threads/${kept}`), 200);
+        // When with room again the process is killed in the middle of the next one
+        rmSync(filler);
+        const broken = upload().then(
+          (response) => response.status === 200,
+          () => false,
+        );
+        const beside = openConnection(join(data, 'log.db'), { readonly: true });
+        const underWay = beside.prepare('SELECT count(*) FROM imports').pluck();
+        await until('the import begins', async () => underWay.get() === 1);
+        beside.close();
+        await server.end('SIGKILL');
+        const isDone = await broken;
+        server = await serve();
+        // Then all or nothing of it is there, and what is not can be imported
+        assert.equal(await statusOf(server, 'GET', `/threads/${thread}`), isDone ? 200 : 404);
+        if (!isDone) assert.equal((await upload()).status, 200);
+        const { values } = (await server.ask('GET', `/threads/${thread}`)).json;
+        assert.equal(values.note, 'd'.repeat(3_000_000));
+        assert.equal(await server.end('SIGTERM'), 0, server.output());
+        await assertVerified(data);
       });
     }),
   { lacking: mountLacking() },

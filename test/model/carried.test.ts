@@ -77,15 +77,12 @@ async function kept(
   };
 }
 
-/** Leases and the webhook of a run stay behind, and the thread's first event says that it arrives. */
+/** Leases and the webhook of a run stay behind, and the thread of a stateless run stays. */
 const asCarried = ({ type, data, ...rest }: { type: string; data: object }): unknown => {
-  const {
-    arriving: _,
-    leaseId: ___,
-    ...fields
-  } = data as { arriving?: true; leaseId?: string; kwargs?: { webhook?: string } };
-  const { webhook: __, ...kwargs } = fields.kwargs ?? {};
-  return { type, ...rest, data: { ...fields, ...(fields.kwargs && { kwargs }) } };
+  const own = { leaseId: undefined, carrier: undefined, temporary: false };
+  const { kwargs: sent } = data as { kwargs?: { webhook?: string } };
+  const kwargs = sent && { ...sent, webhook: undefined };
+  return JSON.parse(JSON.stringify({ type, ...rest, data: { ...data, ...own, kwargs } }));
 };
 
 test('P2 S1 P3 X1 threads with any history arrive with all their events, checkpoints and frames', async () => {

@@ -24,10 +24,6 @@ export const fact = {
     type: 'ThreadCreated',
     data: { threadId, metadata, temporary },
   }),
-  arriving: (): ThreadEvent => ({
-    type: 'ThreadCreated',
-    data: { threadId: THREAD, metadata: {}, temporary: false, arriving: true },
-  }),
   copied: (from: string, head: string | null = null, threadId = THREAD): ThreadEvent => ({
     type: 'ThreadCopied',
     data: { threadId, from, metadata: {}, head, graph: null },
@@ -181,13 +177,9 @@ export const ask = {
     ...{ runId, died, maxCharges, reason: 'lost', error: 'Lost' },
   }),
   deleteThread: (): ThreadCommand => ({ type: 'DeleteThread' }),
-  importEvents: (events: readonly ThreadEvent[], isLast = false): ThreadCommand => ({
-    type: 'ImportEvents',
-    ...{ events, isLast },
-  }),
-  finishImport: (metadata: JsonObject = {}): ThreadCommand => ({
-    type: 'FinishImport',
-    ...{ threadId: THREAD, metadata, origin: ORIGIN },
+  importThread: (events: readonly ThreadEvent[], metadata: JsonObject = {}): ThreadCommand => ({
+    type: 'ImportThread',
+    ...{ events, threadId: THREAD, metadata, origin: ORIGIN },
   }),
 };
 

@@ -29,6 +29,11 @@ export const BESIDE: Readonly<Record<string, Table>> = {
     columns: { command_id: 'text', first: 'integer', last: 'integer', at: 'integer' },
     indexes: {},
   },
+  imports: {
+    key: 'storage_key',
+    columns: { storage_key: 'text', thread_id: 'text', at: 'integer' },
+    indexes: {},
+  },
   queue: QUEUE,
   frames: {
     key: '',
@@ -243,6 +248,7 @@ export function randomRows(random: Random): Rows {
       ...{ crc: 0, at: 1, command_id: 'c' },
     })),
     commands: [{ command_id: 'c', first: 1, last: 2, at: 50 }],
+    imports: [{ storage_key: 'k', thread_id: 't', at: 50 }],
     frames: runs
       .filter(() => random.chance(0.5))
       .map(({ run_id }) => ({ run: run_id, first: 0, last: 0, at: 1, parts: '0 e', data: '', crc: 0 })),

@@ -167,6 +167,7 @@ async function importFile(
   const { openExport } = await import('../../archive/read.ts');
   const { ExportRefused } = await import('../../archive/refusal.ts');
   const { inspect } = await import('../../archive/inspect.ts');
+  const { SERVED_HISTORY } = await import('../../archive/limits.ts');
   const { importThread } = await import('../../archive/import.ts');
   const { idUnder, KEEP_IDS, newIds } = await import('../../archive/new-ids.ts');
   const { log, threads, ids } = context;
@@ -175,7 +176,7 @@ async function importFile(
   };
   const exported = await openExport(path, { name: 'body', maxBytes: MAX_UNPACKED_BYTES }).catch(refused);
   try {
-    const inspected = await inspect(exported).catch(refused);
+    const inspected = await inspect(exported, SERVED_HISTORY).catch(refused);
     // Metadata that a client sends is held to the same.
     const problem = findJsonProblem(inspected.state.metadata);
     if (problem !== undefined) throw invalid(`metadata.${problem.path}: ${problem.problem}`);

@@ -47,8 +47,8 @@ function describe(event: Recorded, around: Around, step?: Step): string {
   const run = `run ${around.ordinal ?? ('runId' in event.data ? event.data.runId : '')}`;
   switch (event.type) {
     case 'ThreadCreated': {
-      const { temporary, metadata, arriving } = event.data;
-      const why = arriving ? ' elsewhere' : temporary ? ' for one stateless run' : '';
+      const { temporary, metadata } = event.data;
+      const why = temporary ? ' for one stateless run' : '';
       return `thread created${why}${metadataText(metadata)}`;
     }
     case 'ThreadCopied':

@@ -56,7 +56,7 @@ export interface ListedRow {
   readonly error: string | null;
   readonly runs: number;
   readonly events: number;
-  /** 1: the thread of a stateless run or of an incomplete import, or one that a cron made and only its runs used. */
+  /** 1: the thread of a stateless run, or one that a cron made and only its runs used. */
   readonly is_side: number;
 }
 

@@ -161,6 +161,12 @@ export type PayloadWrite =
   /** The stream's facts before this one, which stands for all of them, vanish for good (L3). */
   | { kind: 'purge-stream'; stream: string; tombstone: number }
   | { kind: 'forget-thread-frames'; threadId: string }
+  /** Texts of checkpoints that come from a file are written under the key as their thread's id. */
+  | { kind: 'begin-import'; storageKey: string; threadId: string }
+  /** What was written under the key is the thread's from now on. */
+  | { kind: 'complete-import'; storageKey: string; threadId: string }
+  /** Some of what the import wrote vanishes, and in the end the import itself. */
+  | { kind: 'erase-import'; storageKey: string }
   /** Deletion: everything of the thread but its tombstone vanishes for good (L3). */
   | { kind: 'purge-thread'; threadId: string; stream: string; tombstone: number };
 

@@ -9,7 +9,6 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
   return {
     lastPosition: async () =>
       prepare('SELECT coalesce(max(position), 0) FROM events').pluck().get() as number,
-    // 2: the import of the thread is not complete, or broke.
     threads: async () =>
       rows.all<ListedRow & Record<string, string | number | null>>(
         `SELECT thread_id, status, created_at, updated_at, error,
@@ -22,7 +21,7 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
              AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.thread_id = threads.thread_id
                AND json_type(runs.metadata, '$.cron_id') IS NOT 'text')
              AND NOT EXISTS (SELECT 1 FROM crons WHERE crons.thread_id = threads.thread_id)) AS is_side
-         FROM (${selectThreads('t.temporary <> 2')}) AS threads ORDER BY updated_at DESC, thread_id DESC`,
+         FROM (${selectThreads('1')}) AS threads ORDER BY updated_at DESC, thread_id DESC`,
       ),
     threadIds: async (prefix, limit) =>
       prepare(

@@ -1,5 +1,6 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import type { Connection } from './connection.ts';
+import { IMPORTS } from './payloads/imports.ts';
 import { RESUME_CALLS } from './payloads/resume-calls.ts';
 import { QUEUE, toSqlite } from '../sql/rows/tables.ts';
 import { CONTENT, PAYLOADS } from './payloads/tables.ts';
@@ -63,6 +64,7 @@ export function prepareSchema(db: Connection): void {
       db.exec(REQUESTS);
       db.exec(PAYLOADS);
       db.exec(RESUME_CALLS);
+      db.exec(IMPORTS);
       db.pragma(`application_id = ${APPLICATION_ID}`);
       db.pragma(`user_version = ${SCHEMA_VERSION}`);
     })();

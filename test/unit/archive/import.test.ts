@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toThreadEvent } from '../../../src/archive/event-schema.ts';
-import { purgeArrivals } from '../../../src/archive/arrivals.ts';
+import { eraseImports } from '../../../src/actors/broken-imports.ts';
 import { importThread, type Imported } from '../../../src/archive/import.ts';
 import { inspect, type Inspected } from '../../../src/archive/inspect.ts';
 import { KEEP_IDS, newIds } from '../../../src/archive/new-ids.ts';
@@ -14,7 +14,6 @@ import type { Batch, EventLog } from '../../../src/store/port/log.ts';
 import type { CheckpointText } from '../../../src/store/port/payloads.ts';
 import { openThreadSource } from '../../../src/store/sqlite/payloads/thread-source.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
-import { threadStream } from '../../../src/thread/events.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
 import { withThreads, type TestThreads } from '../actors/with-threads.ts';
@@ -22,8 +21,7 @@ import { withThreads, type TestThreads } from '../actors/with-threads.ts';
 const test = suite('archive/import');
 
 const RUNS = 12;
-/** Makes the events of a few runs as many as one commit takes. */
-const PAD = 'x'.repeat(50_000);
+const MINE = '01980000-0000-7000-8000-000000000200';
 const runAt = (index: number): string =>
   `01980000-0000-7000-8000-0000000001${String(index).padStart(2, '0')}`;
 
@@ -45,10 +43,7 @@ async function live({ done }: TestThreads): Promise<void> {
   for (let index = 0; index < RUNS; index++) {
     const [runId, lease] = [runAt(index), `lease${index}`];
     const [threadId, data] = [THREAD, JSON.stringify({ list: index })];
-    await done([
-      ask.createRun(runId, 'enqueue', { metadata: { of: THREAD, pad: PAD } }),
-      ask.start(runId, lease),
-    ]);
+    await done([ask.createRun(runId, 'enqueue', { metadata: { of: THREAD } }), ask.start(runId, lease)]);
     await done(ask.save(runId, `c${index}`, 1, lease), {
       payloads: [
         { kind: 'checkpoint', threadId, runId, checkpoint: checkpointAt(index) },
@@ -93,17 +88,19 @@ const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
 const verified = (scene: TestThreads): Promise<void> =>
   scene.past(async (history) => assert.equal((await verify(history)).finding, undefined));
 
-test('L1 X1 P2 nothing of an import is seen or startable before its last commit, and each commit is bounded', () =>
+test('L1 X1 P2 one commit of all events shows an imported thread, and commits before it are bounded', () =>
   withExported(async (scene) => {
     const { log } = scene;
     const sizes: number[] = [];
-    const seen: boolean[] = [];
+    const events: number[] = [];
     const watched: EventLog = {
       ...log,
       async commit(batch: Batch) {
         const result = await log.commit(batch);
-        sizes.push(JSON.stringify(batch).length);
-        seen.push((await log.views.threads.get(THREAD)) !== undefined);
+        sizes.push(JSON.stringify(batch.payloads).length);
+        events.push(...batch.appends.map((append) => append.events.length));
+        // Nobody sees a part of it: with the first events the whole thread is there.
+        assert.equal((await log.views.threads.get(THREAD)) !== undefined, events.length > 0);
         assert.deepEqual(await log.views.runs.dueThreads(Number.MAX_SAFE_INTEGER, 10), []);
         assert.deepEqual(await log.views.runs.busyThreads(), []);
         await verified(scene);
@@ -111,12 +108,13 @@ test('L1 X1 P2 nothing of an import is seen or startable before its last commit,
       },
     };
     const announced: string[] = [];
-    log.onCommitted(({ events }) => announced.push(...events.map(({ type }) => type)));
+    log.onCommitted((notice) => announced.push(...notice.events.map(({ type }) => type)));
     assert.deepEqual(await scene.import({ log: watched }), { ok: true, threadId: THREAD });
-    assert.ok(sizes.length > 5, `${sizes.length} commits`);
+    assert.ok(sizes.length > 4, `${sizes.length} commits`);
     assert.ok(Math.max(...sizes) < 10_000_000, String(Math.max(...sizes)));
-    assert.deepEqual(seen, [...seen.slice(1).map(() => false), true]);
-    assert.deepEqual(announced, ['ThreadImported']);
+    // The thread, each run's creation, start and step, the ends of all, and the import itself.
+    assert.deepEqual(events, [1 + 4 * RUNS + 1]);
+    assert.deepEqual(announced, []);
     const thread = await log.views.threads.get(THREAD);
     assert.deepEqual([thread?.metadata, thread?.status], [{ topic: 'b' }, 'interrupted']);
     const values = await log.payloads.values(THREAD, `c${RUNS - 1}`);
@@ -158,23 +156,25 @@ test('L1 an import that breaks leaves nothing, and can be tried again under the 
     await verified(scene);
   }));
 
-test('X5 what an import left when its process died is purged at the next start', () =>
+test('X5 what an import left when its process died is erased at the next start', () =>
   withExported(async (scene) => {
-    const { inspected } = scene;
-    const first = inspected.first.event;
-    assert.equal(first.type, 'ThreadCreated');
-    const arriving = { type: 'ThreadCreated', data: { ...first.data, arriving: true } } as typeof first;
-    await scene.done(ask.importEvents([arriving]), { past: { times: [inspected.first.at] } });
-    const payloads = [
-      { kind: 'checkpoint', threadId: THREAD, runId: runAt(0), checkpoint: checkpointAt(0) },
-    ] as const;
-    const appends = [{ stream: threadStream(THREAD), expected: 1, events: [] }];
-    await scene.log.commit({ commandId: 'c', isPast: true, appends, payloads });
+    // Given an import whose process dies before the last commit
+    const died = Object.assign(new Error('died'), { died: true });
+    const dying: EventLog = {
+      ...scene.log,
+      async commit(batch: Batch) {
+        if (batch.appends.length > 0 || batch.payloads?.[0]?.kind === 'erase-import') throw died;
+        return scene.log.commit(batch);
+      },
+    };
+    await assert.rejects(scene.import({ log: dying }), AggregateError);
+    assert.ok(scene.dump().includes('text text'));
     await verified(scene);
+    // When the log is opened again
     await scene.restart();
-    assert.equal(await purgeArrivals(scene.log, scene.threads), 1);
-    assert.equal(await purgeArrivals(scene.log, scene.threads), 0);
-    assert.ok(!scene.dump().includes('text text'));
+    await eraseImports(scene.log, randomIds(scene.clock));
+    // Then nothing is left, and the file can be imported
+    assert.ok(!scene.dump().includes('text text') && !scene.dump().includes('"list"'));
     await verified(scene);
     assert.equal((await scene.import()).ok, true);
     assert.equal((await scene.import()).ok, false);
@@ -194,20 +194,28 @@ test('new ids replace the thread and its runs wherever a text is an id, and noth
     await verified(scene);
   }));
 
-test('an import fails when something else changes the thread, and leaves that alone', () =>
+test('L1 S2 a thread that is made while one with its id is imported stays, and the import is refused', () =>
   withExported(async (scene) => {
-    const { file } = scene;
+    const { file, log } = scene;
     async function* records(): AsyncGenerator<ReadRecord> {
       for await (const record of file.records()) {
-        if (record.kind === 'event') {
-          await scene.done(ask.deleteThread());
+        if (record.kind === 'event' && record.head.version === 1) {
           await scene.done(ask.createThread({ mine: true }));
+          await scene.done([ask.createRun(MINE, 'enqueue'), ask.start(MINE, 'lease')]);
+          const frames = [{ event: 'values', data: JSON.stringify({ list: 'x'.repeat(2_000) }) }];
+          const mine = { kind: 'frames', runId: MINE, threadId: THREAD, first: 0, frames } as const;
+          await scene.done(ask.complete(MINE, SUCCESS, 1, 'lease'), { payloads: [mine] });
         }
         yield record;
       }
     }
-    await assert.rejects(scene.import({ file: { ...file, records } }), /was changed while it was imported/);
-    assert.deepEqual((await scene.log.views.threads.get(THREAD))?.metadata, { mine: true });
+    assert.deepEqual(await scene.import({ file: { ...file, records } }), { ok: false });
+    assert.deepEqual((await log.views.threads.get(THREAD))?.metadata['mine'], true);
+    assert.equal((await log.payloads.frames(MINE, -1, 10)).length, 1);
+    for (let index = 0; index < RUNS; index++)
+      assert.deepEqual(await log.payloads.frames(runAt(index), -1, 10), []);
+    assert.ok(!scene.dump().includes('text text'));
+    await verified(scene);
   }));
 
 test('an event of a file may name its caller but has no other unknown member', () => {

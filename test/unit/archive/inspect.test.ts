@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toContainer } from '../../../src/archive/container.ts';
 import { inspect } from '../../../src/archive/inspect.ts';
+import { SERVED_HISTORY, type HistoryLimits } from '../../../src/archive/limits.ts';
 import { openExport } from '../../../src/archive/read.ts';
 import { FORMAT } from '../../../src/archive/records.ts';
 import { threadStream, type ThreadEvent } from '../../../src/thread/events.ts';
@@ -56,7 +57,11 @@ const events = (...facts: readonly (ThreadEvent | { type: string; data: unknown 
 const RUNS = [fact.created(), fact.runCreated(RUN), fact.started(RUN)];
 
 /** The reason why the file is refused, undefined when it is not. `end`: the last record, counted by default. */
-async function reasonFor(dir: string, made: readonly Made[], end?: Made): Promise<string | undefined> {
+async function reasonFor(
+  dir: string,
+  made: readonly Made[],
+  { end, limits }: { end?: Made; limits?: HistoryLimits } = {},
+): Promise<string | undefined> {
   const path = join(dir, 'made');
   const all: readonly Made[] = end === undefined ? counted(made) : [...made, end];
   async function* bytes(): AsyncGenerator<Buffer> {
@@ -70,7 +75,7 @@ async function reasonFor(dir: string, made: readonly Made[], end?: Made): Promis
   await writeFile(path, toContainer(FORMAT, bytes()));
   const file = await openExport(path, { name: 'made' });
   try {
-    await inspect(file);
+    await inspect(file, limits);
     return undefined;
   } catch (error) {
     return (error as Error).message;
@@ -260,11 +265,21 @@ test('L2 S1 P3 D2 contents that a log cannot hold are refused with the record th
     ];
     for (const [why, made, reason] of cases)
       assert.match((await reasonFor(dir, made)) ?? 'accepted', reason, why);
-    const wrongEnd = { head: { kind: 'end', counts: { header: 1, event: 5 } } };
+    const end = { head: { kind: 'end', counts: { header: 1, event: 5 } } };
     assert.match(
-      (await reasonFor(dir, [HEADER, ...events(fact.created())], wrongEnd)) ?? '',
+      (await reasonFor(dir, [HEADER, ...events(fact.created())], { end })) ?? '',
       /has 1 records of the kind event, its end says 5/,
     );
+  }));
+
+test('more events than one commit of a running server takes are refused with a way out', () =>
+  withTempDir(async (dir) => {
+    const made = [HEADER, ...events(fact.created(), fact.updated({ x: 'x'.repeat(100) }))];
+    const limitedTo = (few: Partial<HistoryLimits>): Promise<string | undefined> =>
+      reasonFor(dir, made, { limits: { ...SERVED_HISTORY, ...few } });
+    assert.equal(await limitedTo({ maxEvents: 2 }), undefined);
+    assert.match((await limitedTo({ maxEvents: 1 })) ?? '', /more than 1 events, .* "rewound import FILE"/);
+    assert.match((await limitedTo({ maxUtf16Units: 100 })) ?? '', /100 characters of them/);
   }));
 
 test.run();

@@ -85,6 +85,42 @@ test('one round deletes all expired threads of stateless runs and no other threa
     await sweeper.stop();
   }));
 
+test('L1 what an import has written is erased an hour after its beginning, in commits of bounded size', () =>
+  withThreads(async (lent) => {
+    // Given an import that will not be completed, with more rows than one commit erases
+    const [runId, storageKey, threadId] = ['r', 'k', THREAD];
+    const frames = (first: number) =>
+      ({ kind: 'frames', runId, threadId, first, frames: [{ event: 'custom', data: 'of a file' }] }) as const;
+    const value = { channel: 'c', version: '1', data: '"of a file"' };
+    const values = { kind: 'channel-values', threadId: storageKey, runId, ns: '', values: [value] } as const;
+    const begin = { kind: 'begin-import', storageKey, threadId } as const;
+    for (const payload of [begin, values, ...Array.from({ length: MANY }, (_, first) => frames(first))])
+      await lent.log.commit(batch([], { payloads: [payload] }));
+    const sizes: number[] = [];
+    const log: EventLog = {
+      ...lent.log,
+      async commit(given) {
+        const left = await lent.log.payloads.lastFrame(runId);
+        const result = await lent.log.commit(given);
+        sizes.push(left - (await lent.log.payloads.lastFrame(runId)));
+        return result;
+      },
+    };
+    const { sweeper, faults } = start({ ...lent, log });
+    // When less than an hour has passed, then it is there
+    await lent.clock.advance(ROUND);
+    await roundEnds(lent);
+    assert.ok(lent.dump().includes('of a file'));
+    // When an hour has passed, then it is gone
+    await lent.clock.advance(60 * ROUND);
+    await roundEnds(lent);
+    assert.ok(!lent.dump().includes('of a file'));
+    assert.deepEqual(await log.views.retention.imports(), []);
+    assert.ok(sizes.length > 1 && Math.max(...sizes) < MANY, String(sizes));
+    assert.deepEqual(faults, []);
+    await sweeper.stop();
+  }));
+
 test('S2 frames that a reader is in the middle of are kept until it has read them', () =>
   withThreads(async (lent) => {
     const { log, clock, done } = lent;

@@ -124,7 +124,6 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
         ...{ threadId, runId, attempt: 0, head: null, remaining: 0 },
         outcome: { kind: 'rolled-back', reason: 'asked' },
       }),
-    async ({ threads: of }) => (await of.arriving()).sort(),
     ({ threads: of }) => of.outlived(now, page.limit),
     ({ threads: of }) => of.expired({ before: now, failedBefore: now - 20 }, page.limit),
 
@@ -202,6 +201,7 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
         ...{ before: now, looked: 20, after: random.chance(0.5) ? undefined : { endedAt: 20, runId } },
       }),
     ({ retention }) => retention.hasOldCommands(now),
+    ({ retention }) => retention.imports(),
     ({ inventory }) => inventory.threads(),
     async ({ inventory }) => (await inventory.assistants()).sort(),
     ({ inventory }) => inventory.crons(),

@@ -62,8 +62,6 @@ export interface ThreadViews {
   ttl(threadId: string): Promise<ThreadTtl | undefined>;
   /** Returns the thread's state after the run's end. Call before that end is written. */
   leftBy(end: ThreadEventMap['RunCompleted']): Promise<ThreadLeft | undefined>;
-  /** Threads whose import ended before all of it had come. */
-  arriving(): Promise<string[]>;
   /** Threads whose time is over and that nothing holds, longest over first. */
   outlived(now: number, limit: number): Promise<{ threadId: string; ttl: ThreadTtl }[]>;
   /** Threads of stateless runs that ended before `before`: their frames are past retention and they can go. */

@@ -31,6 +31,13 @@ export interface OldRun {
   readonly threadId: string;
 }
 
+export interface OpenImport {
+  readonly storageKey: string;
+  readonly threadId: string;
+  /** When it began, milliseconds since 1970. */
+  readonly at: number;
+}
+
 /** What is past its time. The sweeper asks every minute, so each looks at little. */
 export interface RetentionViews {
   /**
@@ -44,6 +51,8 @@ export interface RetentionViews {
   }): Promise<{ kept: OldRun[]; next: EndedAt | undefined }>;
   /** Whether the log still answers for command ids from before that moment, milliseconds since 1970. */
   hasOldCommands(before: number): Promise<boolean>;
+  /** Imports that are not complete. */
+  imports(): Promise<OpenImport[]>;
 }
 
 /** All that is there, without a filter: for emptying a server a page at a time, and for its metrics. */

@@ -21,7 +21,7 @@ const NOTHING_CARRIED: Row = Object.fromEntries(CARRIED.map((name) => [carriedCo
 /** `writes`: those of an event, as if every thread had a row. */
 export function placeThread(event: Recorded<ThreadEvent>, writes: readonly OwnWrite[]): readonly RowWrite[] {
   const { type, data } = event;
-  if (type === 'ThreadCreated') return data.temporary && !data.arriving ? [] : writes;
+  if (type === 'ThreadCreated') return data.temporary ? [] : writes;
   const carrier = 'carrier' in data ? data.carrier : undefined;
   const isCarried = carrier !== undefined && carrierAfter(event) === carrier;
   const placed =

@@ -1,7 +1,7 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 import { INDEX_DDL, INDEX_TABLES, VISIBLE } from './thread-index.ts';
 
-export const VERSION = '29';
+export const VERSION = '30';
 
 /**
  * `content` is what clients and graphs say and may be sealed; ids, times, statuses, names, schedules and metadata are
@@ -48,7 +48,7 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       head: 'text?',
       interrupts: 'content',
       error: 'content?',
-      // 1: of a stateless run. 2: its import is not complete.
+      // 1: of a stateless run.
       temporary: 'integer',
       // Whose state this is when the run that left it is not among the thread's, and since when.
       bound_graph_id: 'text?',
@@ -63,7 +63,6 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
     indexes: {
       threads_expiring: { on: 'expires_at', where: 'expires_at IS NOT NULL' },
       threads_temporary: { on: 'updated_at', where: 'temporary = 1' },
-      threads_arriving: { on: 'thread_id', where: 'temporary = 2' },
       threads_by_status: { on: 'status, updated_at, thread_id', where: VISIBLE },
       threads_by_creation: { on: 'created_at, thread_id', where: VISIBLE },
     },

@@ -14,32 +14,28 @@ import {
 } from '../../../thread/run-end.ts';
 import { metadataColumns as columns } from './metadata-pairs.ts';
 
-/** Of the column `temporary`: the thread's import is not complete. */
-const ARRIVING = 2;
-
 export function projectThread(event: Recorded<ThreadEvent>): readonly OwnWrite[] {
   const { at } = event.meta;
   const { threadId } = event.data;
   switch (event.type) {
     case 'ThreadCreated': {
-      const { metadata, temporary, ttl, arriving } = event.data;
+      const { metadata, temporary, ttl } = event.data;
       return [
         created(event, {
           ...columns(metadata),
-          temporary: arriving ? ARRIVING : temporary ? 1 : 0,
+          temporary: temporary ? 1 : 0,
           ...(ttl && armed(ttl, at)),
         }),
       ];
     }
     case 'ThreadCopied': {
-      const { metadata, head, graph, ttl, arriving, title = null } = event.data;
+      const { metadata, head, graph, ttl, title = null } = event.data;
       return [
         created(event, {
           ...columns(metadata),
           title,
           head,
           state_updated_at: head === null ? null : at,
-          ...(arriving && { temporary: ARRIVING }),
           ...(graph && boundTo({ ...graph, at })),
           ...(ttl && armed(ttl, at)),
         }),
@@ -50,11 +46,9 @@ export function projectThread(event: Recorded<ThreadEvent>): readonly OwnWrite[]
       return [thread(threadId, { ...columns(metadata), ...(ttl && armed(ttl, at)), updated_at: at })];
     }
     case 'ThreadImported': {
-      const { metadata, ttl, past } = event.data;
-      if (past) return [thread(threadId, { ...columns(metadata), updated_at: at })];
+      const { metadata, ttl } = event.data;
       const timer = ttl === undefined ? NO_TTL : armed(ttl, at);
-      const seen = { temporary: 0, imported_at: at, updated_at: at };
-      return [thread(threadId, { ...columns(metadata), ...timer, ...seen })];
+      return [thread(threadId, { ...columns(metadata), ...timer, imported_at: at, updated_at: at })];
     }
     case 'ThreadPruned': {
       const { disarms, runs = [], stays, title } = event.data;

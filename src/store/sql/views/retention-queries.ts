@@ -25,6 +25,16 @@ export const retentionViews = (ask: Ask): RetentionViews => ({
   },
   hasOldCommands: async (before) =>
     (await ask.get('SELECT 1 AS old FROM commands WHERE at < @before LIMIT 1', { before })) !== undefined,
+  async imports() {
+    const found = await ask.all<{ storage_key: string; thread_id: string; at: number }>(
+      'SELECT * FROM imports',
+    );
+    return found.map(({ storage_key, thread_id, at }) => ({
+      storageKey: storage_key,
+      threadId: thread_id,
+      at,
+    }));
+  },
 });
 
 export const RUNS_WITH_FRAMES: Scan<[Wanted], { kept: OldRun[]; next: EndedAt | undefined }> = {

@@ -39,7 +39,6 @@ export function runViews(ask: Ask): RunViews {
     ...runEndViews(ask),
     async get(runId, { threadId, filter } = {}) {
       const where = whereEqual({ run_id: runId, 'runs.thread_id': threadId });
-      if (threadId !== undefined) where.clauses.push(`${ofThread('runs', 'temporary')} < 2`);
       const row = await ask.get<JudgedRow & RunRow>(
         `SELECT ${RUN}, ${ofThread('runs')} AS of_thread FROM runs WHERE ${conditionOf(where)}`,
         where.params,

@@ -94,13 +94,9 @@ export function threadViews(ask: Ask, containing: PayloadReader['containing'], f
       const [row] = await byId(threadId);
       return row && { status: row.settled as ThreadStatus, interrupts: interruptsOf(row) };
     },
-    async arriving() {
-      const found = await ask.all<ThreadRow>('SELECT thread_id FROM threads WHERE temporary = 2');
-      return found.map((row) => row.thread_id);
-    },
     async outlived(now, limit) {
       const found = await ask.all<ThreadRow>(
-        `SELECT * FROM threads WHERE expires_at <= @now AND status <> 'busy' AND temporary <> 2
+        `SELECT * FROM threads WHERE expires_at <= @now AND status <> 'busy'
          ORDER BY expires_at, thread_id LIMIT @limit`,
         { now, limit },
       );

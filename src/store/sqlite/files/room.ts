@@ -28,6 +28,7 @@ const FREEING: ReadonlySet<string> = new Set([
   'forget-frames',
   'forget-thread-frames',
   'erase-item',
+  'erase-import',
 ]);
 
 export interface Room {

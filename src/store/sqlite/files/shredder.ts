@@ -17,6 +17,7 @@ const ERASING: ReadonlySet<string> = new Set([
   'purge-stream',
   'forget-checkpoints',
   'keep-checkpoints',
+  'erase-import',
 ]);
 
 type Later = (ms: number, fn: () => void) => () => void;

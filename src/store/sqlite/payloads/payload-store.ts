@@ -24,6 +24,7 @@ import { writeCheckpoint, writeValues, writeWrites, type PayloadStore } from './
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
 import { createHeldTexts, type HeldTexts } from './held-texts.ts';
 import { createHeldValues } from './held-values.ts';
+import { writeImport } from './imports.ts';
 import { readLastConfig } from './last-config.ts';
 import {
   forgetRunContents,
@@ -146,6 +147,10 @@ function writePayload(store: PayloadStore, write: PayloadWrite, at: number): voi
       forgetThreadFrames(store, write.threadId);
       prepare('DELETE FROM run_contents WHERE thread_id = ?').run(write.threadId);
       return;
+    case 'begin-import':
+    case 'complete-import':
+    case 'erase-import':
+      return writeImport(store, write, at);
     case 'purge-stream':
       return purgeStream(prepare, write);
     case 'purge-thread':

@@ -49,9 +49,13 @@ function readThread(prepare: Prepare, threadId: string): Omit<ThreadSource, 'clo
     size: async () => sizeOf(prepare, threadId),
     async *payloads() {
       yield* readCheckpoints(prepare, threadId);
-      for (const run of runsWithFrames(prepare, threadId)) yield* readFrames(prepare, run);
+      // An import that is under way has written contents of runs that are not there.
+      const there = prepare('SELECT 1 FROM runs WHERE run_id = ?');
+      const isThere = (run: StoredId): boolean => there.get(toId(run)) !== undefined;
+      for (const run of runsWithFrames(prepare, threadId)) if (isThere(run)) yield* readFrames(prepare, run);
       const untracked = prepare(
-        "SELECT DISTINCT run_id FROM run_contents WHERE thread_id = ? AND kind = 'untracked-values' ORDER BY run_id",
+        `SELECT DISTINCT run_id FROM run_contents WHERE thread_id = ? AND kind = 'untracked-values'
+           AND ${RUN_IS_THERE} ORDER BY run_id`,
       );
       for (const runId of untracked.pluck().all(threadId) as string[])
         yield { kind: 'untracked', runId, text: wholeText(readUntracked(prepare, runId)!) };
@@ -59,6 +63,8 @@ function readThread(prepare: Prepare, threadId: string): Omit<ThreadSource, 'clo
     },
   };
 }
+
+const RUN_IS_THERE = 'run_id IN (SELECT run_id FROM runs)';
 
 const wholeText = (data: string): SourceText => ({ data, whole: () => data });
 
@@ -159,7 +165,8 @@ function* readFrames(prepare: Prepare, run: StoredId): Generator<SourceFrame> {
 
 function* readCallsAndRecordings(prepare: Prepare, threadId: string): Generator<SourcePayload> {
   const ids = prepare(
-    "SELECT id FROM run_contents WHERE thread_id = ? AND kind IN ('calls', 'recording') ORDER BY id",
+    `SELECT id FROM run_contents
+     WHERE thread_id = ? AND kind IN ('calls', 'recording') AND ${RUN_IS_THERE} ORDER BY id`,
   ).pluck();
   const part = prepare('SELECT run_id, kind, data FROM run_contents WHERE id = ?');
   for (const id of ids.all(threadId)) {
