@@ -51,7 +51,7 @@ export async function inspect(
     for (const scan = scanJson(text, limits); ; await turn()) {
       const { done, value: fault } = scan.next();
       if (done !== true) continue;
-      if (fault !== undefined) throw file.refusal(`the text of ${what} is ${fault}`);
+      if (fault !== undefined) throw file.refusal(`the text of ${what} is ${fault.reason}`);
       return;
     }
   }

@@ -135,7 +135,7 @@ async function* readRaw(
     for (let line = await readLine(); line !== undefined; line = await readLine()) {
       await turn();
       const fault = findFaultIn(line, HEAD_LIMITS);
-      if (fault !== undefined) throw refusal(`the head of a record is ${fault}`);
+      if (fault !== undefined) throw refusal(`the head of a record is ${fault.reason}`);
       const head: unknown = JSON.parse(line);
       if (!isObject(head)) throw refusal('the head of a record is no object');
       const length = head['bytes'];

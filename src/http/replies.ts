@@ -45,7 +45,7 @@ export const toStudio = (): Response =>
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
 
-/** body-bounds.ts has the weights of lists, objects and members. */
+/** `kernel/json-scan.ts` has the weights of lists, objects and members. */
 export const tooManyValues = (limit: number): HttpProblem =>
   new HttpProblem(
     413,

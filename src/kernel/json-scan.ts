@@ -33,7 +33,18 @@ const MAX_SHAPE_SLOTS = 65_536;
 /** Random, so that no file is made of names with one hash. */
 const HASH_SEED = Math.floor(Math.random() * 2 ** 32);
 
-const NO_JSON = 'no JSON';
+/** Of a path in a message. */
+const MAX_PATH_UTF16_UNITS = 80;
+
+export interface ScanFault {
+  readonly kind: 'syntax' | 'depth' | 'weight';
+  /** Says of the text what it is, as in "the text is …". */
+  readonly reason: string;
+  /** Names and indices that lead to the fault, of one that is too deep. */
+  readonly path?: string;
+}
+
+const noJson = (at: number): ScanFault => ({ kind: 'syntax', reason: `no JSON from character ${at} on` });
 
 /** States: the token that may come next, besides white space. `FIRST_` allows the end of a list or object as well. */
 const [VALUE, FIRST_VALUE, NAME, FIRST_NAME, SEPARATOR, REST] = [0, 1, 2, 3, 4, 5];
@@ -42,8 +53,11 @@ const [VALUE, FIRST_VALUE, NAME, FIRST_NAME, SEPARATOR, REST] = [0, 1, 2, 3, 4, 
 export function* scanJson(
   text: string,
   { maxDepth, maxWeight }: ScanLimits,
-): Generator<undefined, string | undefined> {
-  const isList = new Uint8Array(maxDepth + 1);
+): Generator<undefined, ScanFault | undefined> {
+  /** Index of a list's current entry, -1 for an object; by depth. */
+  const places = new Int32Array(maxDepth + 1).fill(-1);
+  /** Start and end of the name of an object's last member, by depth. */
+  const names = new Int32Array(2 * (maxDepth + 1));
   /** Hash of the object's names so far, by depth. */
   const shapeOf = new Int32Array(maxDepth + 1);
   // Most texts are short, and a member has four characters or more.
@@ -59,29 +73,34 @@ export function* scanJson(
       yield;
     }
     if (weight > maxWeight)
-      return `made of more than ${maxWeight} values (lists, objects and members count as several)`;
+      return {
+        kind: 'weight',
+        reason: `made of more than ${maxWeight} values (lists, objects and members count as several)`,
+      };
     // NaN at the end of the text.
     const unit = text.charCodeAt(at);
     if (unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09) {
       at += 1;
       continue;
     }
-    const isEnd = unit === (isList[depth] === 1 ? CLOSE_LIST : CLOSE_OBJECT);
+    const isEnd = unit === (places[depth]! >= 0 ? CLOSE_LIST : CLOSE_OBJECT);
     if (isEnd && depth > 0 && (next === REST || next === FIRST_VALUE || next === FIRST_NAME)) {
       depth -= 1;
       next = REST;
       at += 1;
     } else if (next === REST) {
-      if (depth === 0) return at === text.length ? undefined : NO_JSON;
-      if (unit !== COMMA) return NO_JSON;
-      next = isList[depth] === 1 ? VALUE : NAME;
+      if (depth === 0) return at === text.length ? undefined : noJson(at);
+      if (unit !== COMMA) return noJson(at);
+      next = places[depth]! >= 0 ? VALUE : NAME;
+      if (next === VALUE) places[depth]! += 1;
       at += 1;
     } else if (next === SEPARATOR) {
-      if (unit !== COLON) return NO_JSON;
+      if (unit !== COLON) return noJson(at);
       next = VALUE;
       at += 1;
     } else if (unit === QUOTE) {
       let shape = shapeOf[depth]!;
+      const start = at + 1;
       for (at += 1; ;) {
         if (at >= sliceEnd) {
           sliceEnd = at + SLICE_UTF16_UNITS;
@@ -91,12 +110,10 @@ export function* scanJson(
         if (inner === QUOTE) break;
         if (inner === BACKSLASH) {
           ESCAPE.lastIndex = at;
-          if (!ESCAPE.test(text)) return NO_JSON;
-          at = ESCAPE.lastIndex;
-          // A name with an escape counts as a new one.
-          shape = Math.imul(shape ^ at, 0x01000193);
+          if (!ESCAPE.test(text)) return noJson(at);
+          for (; at < ESCAPE.lastIndex; at++) shape = Math.imul(shape ^ text.charCodeAt(at), 0x01000193);
         } else if (inner >= FIRST_IN_STRINGS) at += 1;
-        else return NO_JSON;
+        else return noJson(at);
         shape = Math.imul(shape ^ inner, 0x01000193);
       }
       at += 1;
@@ -106,23 +123,32 @@ export function* scanJson(
         continue;
       }
       shapeOf[depth] = shape = Math.imul(shape ^ QUOTE, 0x01000193);
+      names[2 * depth] = start;
+      names[2 * depth + 1] = at - 1;
       const slot = (shape ^ (shape >>> 15)) & (slots - 1);
-      weight += shapes[slot] === shape ? MEMBER_WEIGHT : NEW_MEMBER_WEIGHT;
-      shapes[slot] = shape;
+      // Two slots for each shape: two that are frequent do not take each other's.
+      const other = slot ^ 1;
+      const isKnown = shapes[slot] === shape || shapes[other] === shape;
+      weight += isKnown ? MEMBER_WEIGHT : NEW_MEMBER_WEIGHT;
+      if (!isKnown) shapes[shapes[slot] === 0 ? slot : other] = shape;
       next = SEPARATOR;
     } else if (next === NAME || next === FIRST_NAME) {
-      return NO_JSON;
+      return noJson(at);
     } else if (unit === OPEN_LIST || unit === OPEN_OBJECT) {
-      if (depth === maxDepth) return `nested deeper than ${maxDepth} levels`;
+      if (depth === maxDepth)
+        return {
+          ...{ kind: 'depth', reason: `nested deeper than ${maxDepth} levels` },
+          path: pathOf(text, places, names),
+        };
       depth += 1;
-      isList[depth] = unit === OPEN_LIST ? 1 : 0;
+      places[depth] = unit === OPEN_LIST ? 0 : -1;
       shapeOf[depth] = HASH_SEED;
       weight += 1 + CONTAINER_WEIGHT;
       next = unit === OPEN_LIST ? FIRST_VALUE : FIRST_NAME;
       at += 1;
     } else {
       SCALAR.lastIndex = at;
-      if (!SCALAR.test(text)) return NO_JSON;
+      if (!SCALAR.test(text)) return noJson(at);
       at = SCALAR.lastIndex;
       weight += 1;
       next = REST;
@@ -131,9 +157,18 @@ export function* scanJson(
 }
 
 /** Scans a text in one turn of the event loop. Returns its fault, undefined when it has none. */
-export function findFaultIn(text: string, limits: ScanLimits): string | undefined {
+export function findFaultIn(text: string, limits: ScanLimits): ScanFault | undefined {
   for (const scan = scanJson(text, limits); ;) {
     const { done, value } = scan.next();
     if (done === true) return value;
   }
+}
+
+/** Path of the current value as `findJsonProblem` (json.ts) formats it; escapes in names are kept. */
+function pathOf(text: string, places: Int32Array, names: Int32Array): string {
+  let path = '';
+  for (let depth = 1; depth < places.length && path.length < MAX_PATH_UTF16_UNITS; depth++)
+    if (places[depth]! >= 0) path += `[${places[depth]}]`;
+    else path += `${path === '' ? '' : '.'}${text.slice(names[2 * depth], names[2 * depth + 1])}`;
+  return path.slice(0, MAX_PATH_UTF16_UNITS);
 }

@@ -115,7 +115,7 @@ function read(plain: Buffer): RecordingPart {
   if (end > plain.length) throw new Error('a part ends within its head');
   const json = plain.toString('utf8', 4, end);
   const fault = findFaultIn(json, HEAD_LIMITS);
-  if (fault !== undefined) throw new Error(`the head of a part is ${fault}`);
+  if (fault !== undefined) throw new Error(`the head of a part is ${fault.reason}`);
   const given = JSON.parse(json) as { readonly format?: unknown } | null;
   if (given?.format !== FORMAT)
     throw new Error(`the recording has format ${JSON.stringify(given?.format)}, expected ${FORMAT}`);

@@ -76,12 +76,14 @@ test('a text passes exactly if JSON.parse accepts it', () => {
 test('depth and weight are bounded, and long texts are checked in slices', () => {
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
   assert.equal(findFaultIn(deep(100), LIMITS), undefined);
-  assert.match(findFaultIn(deep(101), LIMITS)!, /nested deeper than 100 levels/);
+  assert.match(findFaultIn(deep(101), LIMITS)!.reason, /^nested deeper than 100 levels$/);
+  const at = findFaultIn(`{"a":[[],{"b":1,"c":${deep(2)}}]}`, { ...LIMITS, maxDepth: 4 });
+  assert.deepEqual([at?.kind, at?.path], ['depth', 'a[1].c[0]']);
   // Two objects and a list of 5, two new members of 16, two known ones of 1, four values of 1.
   // The spaces make the table of shapes so large that the two names have slots of their own.
   const members = `[{"a":1,"b":2},{"a":1,"b":2}]${' '.repeat(65_536)}`;
   assert.equal(findFaultIn(members, { ...LIMITS, maxWeight: 53 }), undefined);
-  assert.match(findFaultIn(members, { ...LIMITS, maxWeight: 52 })!, /more than 52 values/);
+  assert.match(findFaultIn(members, { ...LIMITS, maxWeight: 52 })!.reason, /more than 52 values/);
   for (const text of [`["${'x'.repeat(5_000_000)}"]`, `[${'0,'.repeat(900_000)}0]`, ' '.repeat(3_000_000)])
     assert.ok([...scanJson(text, LIMITS)].length >= 1);
 });
