@@ -22,7 +22,7 @@ import { findKept } from './kept-messages.ts';
 import { toFailure, type Left } from './outcome.ts';
 import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
-import { openRunWrites } from './run-writes.ts';
+import { openRunWrites, type RunWrite } from './run-writes.ts';
 
 /** The lease is no longer valid: another attempt owns the run, or the run has ended. The graph must stop. */
 class Fenced extends Error {
@@ -171,6 +171,11 @@ export function createExecution(options: ExecutionOptions): Execution {
       ),
   };
 
+  const add = (
+    payload: PayloadWrite & { data: string | Uint8Array },
+    waits?: RunWrite['waits'],
+  ): Promise<void> => writes.add({ payload, size: payload.data.length, ...(waits && { waits }) });
+
   /** Commits pending writes with the end. If they cannot be stored, `unstored` ends the attempt with that error. */
   async function close(end: () => Promise<Dispatched>, unstored: (error: unknown) => Promise<Dispatched>) {
     // The webhook body reads the last checkpoint, which must be stored first. A failure reappears in `end()`.
@@ -243,16 +248,10 @@ export function createExecution(options: ExecutionOptions): Execution {
         made += given.length;
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });
       },
-      record: (data) =>
-        writes.add({ payload: { kind: 'recording', runId, threadId, data }, size: data.length }),
+      record: (data) => add({ kind: 'recording', runId, threadId, data }),
       keep: (data, base, isAnswer) =>
-        writes.add({
-          payload: { kind: 'resume', runId, threadId, data, ...(base !== undefined && { base }) },
-          size: data.length,
-          waits: isAnswer ? 'answer' : 'other',
-        }),
-      note: (data) =>
-        writes.add({ payload: { kind: 'calls', runId, threadId, data }, size: data.length, waits: 'company' }),
+        add({ kind: 'resume', runId, threadId, data, base }, isAnswer ? 'answer' : 'other'),
+      note: (data) => add({ kind: 'calls', runId, threadId, data }, 'company'),
     },
     async keep(ids) {
       // A failure reappears in the run's end.

@@ -95,7 +95,7 @@ export type PayloadWrite =
    * X7 What an open run was answered, compressed, for its next attempt: whole, so it is never exported, copied, backed up or
    * shown. `base`: the root checkpoint whose tasks asked.
    */
-  | { kind: 'resume'; runId: string; threadId: string; base?: string; data: Uint8Array }
+  | { kind: 'resume'; runId: string; threadId: string; base?: string | undefined; data: Uint8Array }
   /** Erases what the run was answered; with `base` all but what has this base or none. */
   | { kind: 'erase-resume'; runId: string; base?: string }
   /** `lastFrame`: of the run when it saved the checkpoint. */
