@@ -171,6 +171,7 @@ test('a flipped bit in each kind of content is named with its thread, and no bac
           ['bodies', undefined, `thread ${thread}: body of webhook `],
           ['item_values', undefined, 'item '],
           ['run_contents', 'recording', `thread ${thread}: part `],
+          ['run_contents', 'calls', `thread ${thread}: prints and calls of run `],
         ] as const) {
           const damaged = join(s.dir, `${table}-${kind}`);
           cpSync(join(s.dir, 'data'), damaged, { recursive: true });

@@ -59,6 +59,9 @@ const payload: fc.Arbitrary<SourcePayload> = fc.oneof(
   fc
     .tuple(runId, oddJson)
     .map(([run, data]) => ({ kind: 'untracked', runId: run, text: wholeText(data) }) as const),
+  fc
+    .tuple(runId, oddJson)
+    .map(([run, data]) => ({ kind: 'calls', runId: run, text: wholeText(data) }) as const),
   fc.tuple(runId, fc.uint8Array()).map(([run, bytes]) => ({ kind: 'recording', runId: run, bytes }) as const),
 );
 

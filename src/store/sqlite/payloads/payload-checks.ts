@@ -2,7 +2,7 @@
  * Checks payloads against events and rows.
  *
  * S1 A run's frames have dense ids from 0 and texts. A4 Only open runs and existing crons have secrets. X7 Only open
- * runs keep what they were answered. X5 The queue has a row for each thread with open runs, of which none is due while
+ * runs keep what they were answered. L3 No content of a run outlives it. X5 The queue has a row for each thread with open runs, of which none is due while
  * one executes. P3 Every checkpoint that an event names exists, unless its run was rolled back or deleted
  * or the thread was pruned; so does every delta base. L3 Every item has a value, and no value lacks an item. W1 Every
  * owed delivery has a body; deliveries that are gone or erased have none.
@@ -97,6 +97,11 @@ const CHECKS: readonly PayloadCheck[] = [
     sql: `SELECT run_id AS subject, NULL AS position FROM resume_calls
           WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = resume_calls.run_id AND ended_at IS NULL)`,
     problem: (run) => `run ${run}: what it was answered outlived it`,
+  },
+  {
+    sql: `SELECT run_id AS subject, NULL AS position FROM run_contents
+          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = run_contents.run_id)`,
+    problem: (run) => `run ${run}: what it printed, called or recorded outlived it`,
   },
   {
     sql: `SELECT cron_id AS subject, NULL AS position FROM cron_secrets
