@@ -18,9 +18,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2628,
   'src/examples': 239,
   'src/graphs': 9878,
-  'src/http': 10764,
+  'src/http': 10652,
   'src/item': 304,
-  'src/kernel': 1752,
+  'src/kernel': 1787,
   'src/observe': 418,
   'src/past': 5233,
   'src/protocol': 1504,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2248,
   'src/ws': 620,
   scripts: 2169,
-  test: 70071,
+  test: 70086,
 };
 
 const MAX_UNUSED_LINES = 100;

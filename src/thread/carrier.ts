@@ -18,17 +18,23 @@ export function carrierAfter({ type, data }: ThreadEvent): string | null | undef
   return isKept && !(type === 'RunCompleted' && data.outcome.kind === 'rolled-back') ? carrier : null;
 }
 
-/** `carrier`: of the temporary thread before the events; undefined before its first run. */
-export function withCarrier(
-  carrier: string | null | undefined,
-  events: readonly ThreadEvent[],
-): readonly ThreadEvent[] {
-  let current = carrier;
+/** What of a thread's state says whether a run carries it. */
+interface Placement {
+  readonly status: string;
+  readonly temporary?: boolean;
+  /** Undefined before the thread's first run. */
+  readonly carrier?: string | null;
+}
+
+/** The events as they are stored: those that write the row of a thread which a run carries name that run. */
+export function withCarrier(thread: Placement, events: readonly ThreadEvent[]): readonly ThreadEvent[] {
+  if (thread.temporary !== true) return events;
+  let { carrier } = thread;
   return events.map((event) => {
-    if (current === undefined && event.type === 'RunCreated') current = event.data.runId;
-    if (current == null || !WRITES_THREAD.has(event.type)) return event;
-    const carried = { ...event, data: { ...event.data, carrier: current } } as ThreadEvent;
-    current = carrierAfter(carried);
+    if (carrier === undefined && event.type === 'RunCreated') carrier = event.data.runId;
+    if (carrier == null || !WRITES_THREAD.has(event.type)) return event;
+    const carried = { ...event, data: { ...event.data, carrier } } as ThreadEvent;
+    carrier = carrierAfter(carried);
     return carried;
   });
 }

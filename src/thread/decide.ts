@@ -107,19 +107,13 @@ const refuse = (refusal: Refusal): Decision => ({ ok: false, refusal });
 
 export function decide(command: ThreadCommand, state: ThreadState, can: Can): Decision {
   const decision = decideFacts(command, state, can);
-  const isCarried = decision.ok && isLiving(state) && state.temporary;
-  return isCarried ? accept(...withCarrier(state.carrier, decision.events)) : decision;
+  return decision.ok ? accept(...withCarrier(state, decision.events)) : decision;
 }
 
 function decideFacts(command: ThreadCommand, state: ThreadState, can: Can): Decision {
-  if (command.type === 'CreateThread') {
-    const { type: _, ...data } = command;
-    const fact: ThreadEvent = { type: 'ThreadCreated', data };
-    return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
-  }
-  if (command.type === 'CopyThread') {
-    const { type: _, ...data } = command;
-    const fact: ThreadEvent = { type: 'ThreadCopied', data };
+  if (command.type === 'CreateThread' || command.type === 'CopyThread') {
+    const { type, ...data } = command;
+    const fact = { type: type === 'CreateThread' ? 'ThreadCreated' : 'ThreadCopied', data } as ThreadEvent;
     return can([fact]) ? accept(fact) : refuse({ code: 'thread-exists' });
   }
   if (command.type === 'ImportThread') {
@@ -267,8 +261,7 @@ function cancelRequested(state: LivingThread, { runId, action, keep, ...stop }: 
 
 function requestCancel(cancel: Cancel, state: LivingThread, can: Can): Decision {
   const { runId, action, keep } = cancel;
-  const run = openRun(state, runId);
-  if (run === undefined) return refuse({ code: 'run-not-open' });
+  if (openRun(state, runId) === undefined) return refuse({ code: 'run-not-open' });
   const isKept = keep === undefined || (state.status === 'stopping' && state.keep === keep);
   if (activeOf(state)?.runId === runId && isStopping(state, action) && isKept) return accept();
   const fact: ThreadEvent =

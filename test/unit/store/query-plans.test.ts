@@ -39,7 +39,7 @@ async function withPlans(
       await log.commit(batch([{ stream: `thread-${id}`, expected: 0, events }]));
     }
     // Something is due, or nothing more would be asked.
-    const due = withCarrier(undefined, [
+    const due = withCarrier({ status: 'idle', temporary: true }, [
       ...[fact.created({}, true, 'd'), fact.runCreated('d'), fact.completed('d')],
     ]);
     await log.commit(batch([{ stream: 'thread-d', expected: 0, events: due }]));

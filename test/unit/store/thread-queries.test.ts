@@ -25,7 +25,7 @@ async function thread(
   const facts = [fact.created(metadata, temporary), ...then].map(
     (one) => ({ ...one, data: { ...one.data, threadId } }) as ThreadEvent,
   );
-  const events = temporary ? withCarrier(undefined, facts) : facts;
+  const events = withCarrier({ status: 'idle', temporary }, facts);
   const isOpen = then.length > 0 && !then.some(({ type }) => type === 'RunCompleted');
   const payloads = isOpen ? [{ kind: 'queue', threadId, next: 0 } as const] : [];
   const { kind } = await log.commit(

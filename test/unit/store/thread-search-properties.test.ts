@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import { selectThreads } from '../../../src/store/sql/views/any-thread.ts';
 import { withCarrier } from '../../../src/thread/carrier.ts';
-import { earliestStart, evolve, initial, isLiving, type ThreadState } from '../../../src/thread/state.ts';
+import { earliestStart, evolve, initial, type ThreadState } from '../../../src/thread/state.ts';
 import type { Outcome, ThreadEvent } from '../../../src/thread/events.ts';
 import { threadViews } from '../../../src/store/sql/views/thread-queries.ts';
 import { createAsk, withOwnScans } from '../../../src/store/sqlite/ask.ts';
@@ -141,8 +141,7 @@ async function fill(log: EventLog, docs: readonly JsonObject[], tick: () => Prom
   const write = async (id: string, ...facts: ThreadEvent[]): Promise<void> => {
     const own = facts.map((event) => ({ ...event, data: { ...event.data, threadId: id } }) as ThreadEvent);
     const before = states.get(id) ?? initial;
-    const isTemporary = isLiving(before) && before.temporary;
-    const events = isTemporary ? withCarrier(before.carrier, own) : own;
+    const events = withCarrier(before, own);
     const after = events.reduce(evolve, before);
     states.set(id, after);
     const expected = versions.get(id) ?? 0;

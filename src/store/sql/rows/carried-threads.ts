@@ -6,17 +6,21 @@ import type { Recorded } from '../../port/events.ts';
 import type { OwnWrite, Row, RowWrite } from '../../port/rows.ts';
 import { carrierAfter } from '../../../thread/carrier.ts';
 import type { ThreadEvent } from '../../../thread/events.ts';
-import { CARRIED, carriedColumn } from './tables.ts';
+import { CARRIED, carriedColumn, SCHEMA } from './tables.ts';
 import { newThreadRow } from './threads.ts';
 
 /** Name of the run's column by that of the thread's. */
-const COPY = Object.fromEntries(CARRIED.map((name) => [name, carriedColumn(name)]));
+const COPY: Readonly<Record<string, string>> = Object.fromEntries(
+  CARRIED.map((name) => [name, carriedColumn(name)]),
+);
 
-const carried = (row: Row): Row =>
-  Object.fromEntries(CARRIED.flatMap((name) => (name in row ? [[carriedColumn(name), row[name]!]] : [])));
+const carried = <T>(cells: Readonly<Record<string, T>>): Record<string, T> =>
+  Object.fromEntries(
+    Object.entries(cells).flatMap(([name, cell]) => (name in COPY ? [[COPY[name]!, cell]] : [])),
+  );
 
 /** Of a run that carries no thread. */
-const NOTHING_CARRIED: Row = Object.fromEntries(CARRIED.map((name) => [carriedColumn(name), null]));
+const NOTHING_CARRIED: Row = carried(Object.fromEntries(CARRIED.map((name) => [name, null])));
 
 /** `writes`: those of an event, as if every thread had a row. */
 export function placeThread(event: Recorded<ThreadEvent>, writes: readonly OwnWrite[]): readonly RowWrite[] {
@@ -46,9 +50,7 @@ function withRun(writes: readonly OwnWrite[], thread: Row | undefined): OwnWrite
 const onRun = ({ set, copy }: UpdateWrite, carrier: string): UpdateWrite => ({
   ...{ op: 'set', table: 'runs', key: { run_id: carrier }, set: carried(set) },
   ...(copy && {
-    copy: Object.fromEntries(
-      Object.entries(copy).map(([name, from]) => [carriedColumn(name), carriedColumn(from)]),
-    ),
+    copy: Object.fromEntries(Object.entries(copy).map(([to, from]) => [COPY[to]!, COPY[from]!])),
   }),
 });
 
@@ -65,4 +67,13 @@ function lift(threadId: string, carrier: string): RowWrite[] {
     { op: 'lift', table: 'threads', from: 'runs', key, row, copy: COPY },
     { op: 'set', table: 'runs', key, set: NOTHING_CARRIED },
   ];
+}
+
+/** Temporary threads that runs carry, with the columns of `threads`. `nullOf`: NULL of a column's type. */
+export function carriedView(nullOf: (declared: string) => string): string {
+  const from: Readonly<Record<string, string>> = { ...COPY, thread_id: 'thread_id', temporary: '1' };
+  const columns = Object.entries(SCHEMA['threads']!.columns).map(
+    ([name, declared]) => `${from[name] ?? nullOf(declared)} AS ${name}`,
+  );
+  return `CREATE VIEW carried_threads AS SELECT ${columns.join(', ')} FROM runs WHERE thread_status IS NOT NULL;`;
 }

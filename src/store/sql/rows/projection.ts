@@ -6,7 +6,7 @@ import type { Recorded } from '../../port/events.ts';
 import type { RowWrite } from '../../port/rows.ts';
 import type { Projection } from '../projection.ts';
 import { projectAssistant } from './assistants.ts';
-import { placeThread } from './carried-threads.ts';
+import { carriedView, placeThread } from './carried-threads.ts';
 import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
@@ -17,7 +17,7 @@ import { projectThread } from './threads.ts';
 export const projection: Projection = {
   version: VERSION,
   tables: TABLES,
-  ddl: DDL,
+  ddl: `${DDL}\nDROP VIEW IF EXISTS carried_threads;\n${carriedView(() => 'NULL')}`,
   sealed: SEALED,
   fill: INDEX_FILL,
   project,

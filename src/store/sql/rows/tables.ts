@@ -273,24 +273,8 @@ export function toSqlite([name, table]: readonly [string, Table]): string {
   return [`CREATE TABLE ${name} (${columns.join(', ')}) ${options};`, ...indexesOf(name, table)].join('\n');
 }
 
-/** Temporary threads that runs carry, with the columns of `threads`. `nullOf`: NULL of a column's type. */
-export function carriedView(nullOf: (declared: string) => string): string {
-  const carried: readonly string[] = CARRIED;
-  const columns = Object.entries(SCHEMA['threads']!.columns).map(([name, declared]) => {
-    if (name === 'thread_id') return name;
-    const from = carried.includes(name) ? carriedColumn(name) : name === 'temporary' ? '1' : nullOf(declared);
-    return `${from} AS ${name}`;
-  });
-  return `CREATE VIEW carried_threads AS SELECT ${columns.join(', ')} FROM runs WHERE thread_status IS NOT NULL;`;
-}
-
 /** The schema of SQLite. */
-export const DDL = [
-  ...Object.entries(SCHEMA).map(toSqlite),
-  INDEX_DDL,
-  'DROP VIEW IF EXISTS carried_threads;',
-  carriedView(() => 'NULL'),
-].join('\n');
+export const DDL = [...Object.entries(SCHEMA).map(toSqlite), INDEX_DDL].join('\n');
 
 export const TABLES: readonly string[] = [...Object.keys(SCHEMA), ...INDEX_TABLES];
 

@@ -101,7 +101,7 @@ export function copyCheckpoints(store: PayloadStore, { from, threadId }: Write<'
         row.bases === null ? null : (JSON.parse(row.bases) as number[]).map((id) => copies.get(id)!);
       const { lastInsertRowid } = copy.run({
         ...{
-          thread: threadOf(store, threadId),
+          thread: threadOf(prepare, store.held, threadId),
           id: row.id,
           bases: bases && JSON.stringify(bases),
         },

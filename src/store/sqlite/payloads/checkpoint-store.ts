@@ -27,8 +27,6 @@ const INPUT = '__start__';
 export interface PayloadStore {
   readonly prepare: Prepare;
   readonly held: HeldTexts;
-  /** All that they have came with the batch, so nothing of them is looked for. */
-  readonly newThreads: Set<string>;
 }
 
 type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
@@ -69,15 +67,14 @@ export interface NewCheckpointRow extends Place {
   readonly text: string;
 }
 
-export function writeCheckpointRow(store: PayloadStore, saved: NewCheckpointRow): void {
-  const { prepare, held, newThreads } = store;
+export function writeCheckpointRow({ prepare, held }: PayloadStore, saved: NewCheckpointRow): void {
   const { threadId, ns, runId, checkpointId, parentId, at, lastFrame, text } = saved;
-  const thread = threadOf(store, threadId);
+  const thread = threadOf(prepare, held, threadId);
   const [name, run] = [toStoredId(checkpointId), toStoredId(runId)];
   const parent = parentId === null ? null : toStoredId(parentId);
   const key = heldKey('c', threadId, ns, '');
   const latest = held.of(key);
-  const isKnown = latest.length > 0 || parentId === null || newThreads.has(threadId);
+  const isKnown = latest.length > 0 || parentId === null || held.newThreads.has(threadId);
   const last = isKnown ? latest : findLatest(prepare, thread, ns);
   const names = namesOf({ thread: threadId, run, parent, name });
   const following = last.length === 0 ? undefined : encodeText(prepare, text, last, names);
@@ -94,16 +91,15 @@ export function writeCheckpointRow(store: PayloadStore, saved: NewCheckpointRow)
     const row = { thread, ns, name, run, parent, at, last_frame: lastFrame };
     return held.set(key, [{ id: Number(lastInsertRowid), text, cost, row }]);
   }
-  replaceCheckpoint(store, saved);
+  replaceCheckpoint({ prepare, held }, saved);
 }
 
 /** A checkpoint that was there keeps its ids. */
 function replaceCheckpoint(
-  store: PayloadStore,
+  { prepare, held }: PayloadStore,
   { threadId, ns, checkpointId, lastFrame, text }: NewCheckpointRow,
 ): void {
-  const { prepare, held } = store;
-  const thread = threadOf(store, threadId);
+  const thread = threadOf(prepare, held, threadId);
   const id = prepare("SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? AND name = ?")
     .pluck()
     .get(thread, ns, toStoredId(checkpointId)) as number;
@@ -142,17 +138,16 @@ const loadFound = (prepare: Prepare, id: unknown): readonly BaseText[] =>
 
 /** `isFirst`: no checkpoint of the namespace precedes the value's. */
 function writeValue(
-  store: PayloadStore,
+  { prepare, held }: PayloadStore,
   { threadId, ns }: Place,
   { channel, version, data }: ChannelText,
   { near, isFirst, runId }: { near: readonly BaseText[]; isFirst: boolean; runId?: string },
 ): BaseText | undefined {
-  const { prepare, held, newThreads } = store;
-  const thread = threadOf(store, threadId);
+  const thread = threadOf(prepare, held, threadId);
   const key = heldKey('v', threadId, ns, channel);
   const isLong = data.length >= SHORTEST;
   const known = held.of(key);
-  const isKnown = !isLong || known.length > 0 || isFirst || newThreads.has(threadId);
+  const isKnown = !isLong || known.length > 0 || isFirst || held.newThreads.has(threadId);
   const latest = isKnown ? known : findLatestValue(prepare, thread, ns, channel);
   const bases = [...near.filter(({ text }) => text.length >= data.length * MOST), ...latest, ...near];
   const { cost, ...columns } = encodeText(prepare, data, data.length < SHORTEST_NEAR ? [] : bases);
@@ -242,7 +237,7 @@ function writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): void 
     `INSERT INTO texts (thread, kind, ns, name, run, parts, bases, size, data, crc)
      VALUES (@thread, 'w', @ns, @name, @run, @parts, @bases, @size, @data, @crc)`,
   ).run({
-    ...{ thread: threadOf(store, threadId), ns, name: toStoredId(checkpointId) },
+    ...{ thread: threadOf(prepare, held, threadId), ns, name: toStoredId(checkpointId) },
     ...{ run: toStoredId(runId), parts: JSON.stringify(partsOf(writes)), ...columns },
   });
   const row = { id: Number(lastInsertRowid), text, cost };

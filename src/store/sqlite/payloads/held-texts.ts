@@ -23,6 +23,8 @@ export interface HeldTexts {
   set(key: string, texts: readonly HeldText[]): void;
   /** The number of a thread. */
   thread(threadId: string, find: () => number): number;
+  /** All that they have came with the batch under way, so nothing of them is looked for. */
+  readonly newThreads: Set<string>;
   forget(): void;
 }
 
@@ -36,6 +38,7 @@ export const heldKey = (kind: string, threadId: string, ns: string, name: string
 export function createHeldTexts(): HeldTexts {
   const held = new Map<string, readonly HeldText[]>();
   const threads = new Map<string, number>();
+  const newThreads = new Set<string>();
   let size = 0;
   const sizeOf = (texts: readonly BaseText[]): number =>
     texts.reduce((sum, { text }) => sum + text.length, 0);
@@ -60,9 +63,11 @@ export function createHeldTexts(): HeldTexts {
       threads.set(threadId, known);
       return known;
     },
+    newThreads,
     forget() {
       held.clear();
       threads.clear();
+      newThreads.clear();
       size = 0;
     },
   };

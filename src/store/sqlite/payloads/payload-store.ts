@@ -48,7 +48,7 @@ export interface PayloadWriter {
 
 /** For the one connection that writes. */
 export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()): PayloadWriter {
-  const store = { prepare, held, newThreads: new Set<string>() };
+  const store = { prepare, held };
   const kept = new Set<string>(
     (['secret', 'resume'] as const).filter(
       (kind) => prepare(`SELECT 1 FROM ${KINDS[kind].table} LIMIT 1`).get() !== undefined,
@@ -64,12 +64,9 @@ export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()):
         if (kind === 'erase-resume' && !kept.has('resume')) continue;
         writePayload(store, payload, at);
       }
-      store.newThreads.clear();
+      held.newThreads.clear();
     },
-    undone() {
-      store.held.forget();
-      store.newThreads.clear();
-    },
+    undone: held.forget,
   };
 }
 
