@@ -281,7 +281,10 @@ const timeOf = (session: Session, clock: Clock): Clock => ({
 
 /** UUIDs are equal in a re-execution. Tokens are not drawn from the seed: the next attempt would draw them again. */
 const idsOf = (session: Session, clock: Clock, { token }: Ids): Ids => ({
-  ...randomIds(clock, () => Math.floor(session.random('server', 1)!.float() * 256)),
+  ...randomIds(clock, (bytes) => {
+    const random = session.random('server', 1)!;
+    for (let at = 0; at < bytes.length; at++) bytes[at] = Math.floor(random.float() * 256);
+  }),
   token,
 });
 

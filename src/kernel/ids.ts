@@ -9,50 +9,55 @@ export interface Ids {
   token(): string;
 }
 
-/** `random` returns a random byte. */
-export function randomIds(clock: Clock, random: () => number = randomSource()): Ids {
+/** `fill` fills with random bytes. */
+export function randomIds(clock: Clock, fill: (bytes: Uint8Array) => void = openRandomPool()): Ids {
   let lastMs = 0;
   let count = 0;
+  const drawn = Buffer.alloc(TOKEN_BYTES);
+  const ofUuid = drawn.subarray(0, UUID_RANDOM_BYTES);
   return {
     uuid() {
       const now = clock.now();
       if (now > lastMs) [lastMs, count] = [now, 0];
       else if (++count > 0xfff) [lastMs, count] = [lastMs + 1, 0];
-      return uuidv7(lastMs, count, random);
+      fill(ofUuid);
+      return uuidv7(lastMs, count, ofUuid);
     },
-    token: () => Buffer.from(Array.from({ length: TOKEN_BYTES }, random)).toString('base64url'),
+    token() {
+      fill(drawn);
+      return drawn.toString('base64url');
+    },
   };
 }
 
 const TOKEN_BYTES = 16;
+const UUID_RANDOM_BYTES = 8;
 
 /** Recorded and re-executed runs replace this function for graph code. */
 const { randomFillSync } = crypto;
 
 export const randomBytes = (count: number): Uint8Array => randomFillSync(new Uint8Array(count));
 
-/** Takes random bytes from a pool: a system call for each id would dominate its cost. */
-function randomSource(): () => number {
+/** Returns a function that fills small views from a pool: a system call for each id would dominate its cost. */
+export function openRandomPool(): (bytes: Uint8Array) => void {
   const pool = new Uint8Array(4096);
   let used = pool.length;
-  return () => {
-    if (used === pool.length) {
+  return (bytes) => {
+    if (used + bytes.length > pool.length) {
       randomFillSync(pool);
       used = 0;
     }
-    return pool[used++]!;
+    for (let at = 0; at < bytes.length; at++) bytes[at] = pool[used++]!;
   };
 }
 
-const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
 /** `count` orders ids of one millisecond; 62 random bits separate those of different processes. */
-function uuidv7(ms: number, count: number, random: () => number): string {
+function uuidv7(ms: number, count: number, random: Buffer): string {
   const time = ms.toString(16).padStart(12, '0');
   const order = (0x7000 | count).toString(16);
-  const hex = (): string => HEX[random()]!;
-  const variant = HEX[0x80 | (random() & 0x3f)]!;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${variant}${hex()}-${hex()}${hex()}${hex()}${hex()}${hex()}${hex()}`;
+  random[0] = 0x80 | (random[0]! & 0x3f);
+  const hex = random.toString('hex');
+  return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${hex.slice(0, 4)}-${hex.slice(4)}`;
 }
 
 /** The beginning of a UUIDv7, its time of creation: enough to tell recent ones apart and to find one. */

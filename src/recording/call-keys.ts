@@ -17,12 +17,28 @@ export function callKeyIn({ runId = '' }: Pick<Session, 'runId'>, config: unknow
   return place && callKeyOf(runId, place.ns);
 }
 
+const SESSION = Symbol('session');
+const OF_CONFIG = Symbol('config');
+interface Keyed {
+  readonly [SESSION]: Session;
+  readonly [OF_CONFIG]: ContextConfig;
+}
+
+/** One getter for all: objects that have getters of their own are slow for V8, and the library copies them often. */
+const CALL_KEY = {
+  get(this: Keyed): string | undefined {
+    return this[SESSION].callKey(this[OF_CONFIG]);
+  },
+};
+
 /** Call it after the library has loaded. The key is not enumerable: it is in no frame and no checkpoint. */
 export const giveCallKeys = (): void => seeConfigs(giveCallKey);
 
 function giveCallKey(config: ContextConfig): void {
   const { metadata } = config;
   const session = currentSession();
-  if (metadata !== undefined && session !== undefined && !Object.hasOwn(metadata, 'call_key'))
-    Object.defineProperty(metadata, 'call_key', { get: () => session.callKey(config) });
+  if (metadata === undefined || session === undefined || Object.hasOwn(metadata, 'call_key')) return;
+  Object.defineProperty(metadata, SESSION, { value: session });
+  Object.defineProperty(metadata, OF_CONFIG, { value: config });
+  Object.defineProperty(metadata, 'call_key', CALL_KEY);
 }

@@ -25,6 +25,7 @@ import {
   type Receiver,
   type RecordingSession,
   type Reply,
+  type TaskConfig,
   type TaskPlace,
 } from './session.ts';
 import { isTokenAnswer, isTokenRequest } from './tokens.ts';
@@ -68,7 +69,8 @@ interface Call {
 
 interface Task extends TaskCalls {
   readonly ns: string;
-  readonly names: string;
+  /** Made when a call needs it. */
+  readonly names: () => string;
   readonly base: string | undefined;
   readonly kept: KeptTask | undefined;
   readonly calls: Call[];
@@ -85,9 +87,10 @@ export function openKeeper(options: KeeperOptions): Keeper {
   const earlier = openKeptAnswers(options.kept, charges);
   const seed = earlier.seed ?? options.seed;
   const randomFor = openRandoms(seed);
-  const { keyOf: namesOf } = openTaskKeys();
-  const known = new WeakMap<object, Task>();
+  const { keyOf: namesOf, note } = openTaskKeys();
   const tasks = new Map<string, Task>();
+  /** Code reads the clock several times in a row with one config. */
+  let last: { readonly config: object; readonly task: Task | undefined } | undefined;
   const told: Task[] = [];
   /** Bytes in the log, by base. */
   const stored = new Map<string | undefined, number>([[EARLIER, options.keptBytes]]);
@@ -104,17 +107,18 @@ export function openKeeper(options: KeeperOptions): Keeper {
 
   function taskOf(config: unknown): Task | undefined {
     if (typeof config !== 'object' || config === null) return undefined;
-    let task = known.get(config);
-    if (task !== undefined) return task;
+    if (last?.config === config) return last.task;
     const place = placeOf(config);
-    if (place === undefined) return undefined;
-    task = tasks.get(place.ns);
-    if (task === undefined) tasks.set(place.ns, (task = openTask(place, namesOf(config))));
-    known.set(config, task);
+    let task = place && tasks.get(place.ns);
+    if (place !== undefined && task === undefined)
+      tasks.set(place.ns, (task = openTask(place, config as TaskConfig)));
+    last = { config, task };
     return task;
   }
 
-  function openTask({ ns, base, node }: TaskPlace, names: string): Task {
+  function openTask({ ns, base, node }: TaskPlace, config: TaskConfig): Task {
+    note(config);
+    const names = (): string => namesOf(config);
     const kept = earlier.taskAt(ns, names);
     const clocks = openTaskClocks(kept?.readings);
     return { ns: kept?.ns ?? ns, names, base, node, kept, calls: [], clocks, served: [], again: [] };
@@ -155,7 +159,7 @@ export function openKeeper(options: KeeperOptions): Keeper {
     const asked = task.calls.push({ digest });
     const onAnswer = keeper.onRequest?.(request, false);
     const before = around(task).map(({ ns, clocks }) => ({ ns, clocks, mark: clocks.mark() }));
-    const place = { attempt, charges, ns: task.ns, names: task.names, asked };
+    const place = { attempt, charges, ns: task.ns, names: task.names(), asked };
     if (task.kept?.isUnanswered(asked) === true) tell(task, task.again, asked);
     add(task, place, false);
 

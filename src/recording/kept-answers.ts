@@ -27,7 +27,7 @@ export interface KeptAnswers {
   readonly seed: string | undefined;
   readonly reads: readonly Read[];
   /** A namespace that no earlier attempt had stands for the first one of the same names that is still free. */
-  taskAt(ns: string, names: TaskKey): KeptTask | undefined;
+  taskAt(ns: string, names: () => TaskKey): KeptTask | undefined;
 }
 
 const MAX_FRUITLESS_DEATHS = 2;
@@ -50,7 +50,7 @@ export function openKeptAnswers(parts: readonly KeptPart[], charges: number): Ke
     reads: isServed ? calls.flatMap((call) => call.reads) : [],
     taskAt(ns, names) {
       if (free.has(ns)) return claim(ns);
-      for (const other of free) if (byNamespace.get(other)?.[0]?.names === names) return claim(other);
+      for (const other of free) if (byNamespace.get(other)?.[0]?.names === names()) return claim(other);
       return undefined;
     },
   };

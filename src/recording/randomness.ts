@@ -4,6 +4,7 @@
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
+import { openRandomPool } from '../kernel/ids.ts';
 import type { Random } from './random.ts';
 import { clockSession } from './session.ts';
 
@@ -65,11 +66,18 @@ export function interceptRandomness(): void {
   };
   crypto.randomUUID = uuid;
 
+  const { crypto: own } = globalThis;
+  const fromPool = openRandomPool();
   const web = globalThis.Crypto.prototype;
   const { getRandomValues } = web;
   web.randomUUID = () => uuid();
   web.getRandomValues = function <T extends ArrayBufferView | null>(this: Crypto, array: T): T {
-    if (clockSession() === undefined) return getRandomValues.call(this, array as never) as T;
+    if (this === own && array instanceof Uint8Array && array.length <= MAX_POOLED_BYTES) {
+      const from = source('getRandomValues', array.length);
+      if (from === undefined) fromPool(array);
+      else from.fill(array);
+      return array;
+    }
     // The original refuses what it cannot fill.
     getRandomValues.call(this, array as never);
     fill('getRandomValues', array!);
@@ -78,6 +86,9 @@ export function interceptRandomness(): void {
   // `getRandomValues` of `node:crypto` calls the patched one; named imports of built-in modules see the new functions.
   syncBuiltinESMExports();
 }
+
+/** Larger draws make their own system call, which is a small part of their cost. */
+const MAX_POOLED_BYTES = 64;
 
 /** A UUIDv4. */
 function uuidOf(source: Random): `${string}-${string}-${string}-${string}-${string}` {

@@ -171,7 +171,8 @@ export const inFetch = <T>(work: () => T): T => transport.run('fetch', work);
 export const clockSession = (): Session | undefined =>
   transport.getStore() === undefined ? sessions.getStore() : undefined;
 
-interface TaskConfig {
+/** Members of the library's configs that tell tasks. */
+export interface TaskConfig {
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly configurable?: Readonly<Record<string, unknown>>;
 }
@@ -200,36 +201,62 @@ export function placeOf(config: unknown): TaskPlace | undefined {
 export interface TaskKeys {
   /** Key of the task with this config of the library; empty outside of tasks. */
   keyOf(config: unknown): TaskKey;
+  /** Notes the task without making its key: the keys of tasks within it contain its position. */
+  note(config: TaskConfig): void;
   /** Node of a task whose key was asked for, by the task's id. */
   nodeOf(taskId: string): string | undefined;
 }
 
-export function openTaskKeys(): TaskKeys {
-  const known = new WeakMap<object, TaskKey>();
-  /** Steps and positions of tasks by namespace: the tasks of a subgraph have those of the tasks around them in theirs. */
-  const positions = new Map<string, string>();
-  const nodes = new Map<string, string>();
+interface NotedTask {
+  readonly step: unknown;
+  readonly path: unknown;
+  key?: TaskKey;
+}
 
-  function toKey({ metadata = {}, configurable = {} }: TaskConfig): TaskKey {
+export function openTaskKeys(): TaskKeys {
+  /** By namespace: the tasks of a subgraph have those of the tasks around them in theirs. */
+  const tasks = new Map<string, NotedTask>();
+  const nodes = new Map<string, string>();
+  /** Code reads the clock several times in a row with one config. */
+  let last: { readonly config: unknown; readonly key: TaskKey } | undefined;
+
+  const pushOf = ({ path = null }: NotedTask): string => {
+    const text = JSON.stringify(path).replace(UUIDS, '');
+    return text.includes('__pregel_push') ? ` ${text}` : '';
+  };
+  const positionOf = (task: NotedTask | undefined): string =>
+    task === undefined ? '' : ` ${String(task.step)}${pushOf(task)}`;
+
+  function noted({ metadata = {}, configurable = {} }: TaskConfig): readonly [string, NotedTask] | undefined {
     const step = metadata['langgraph_step'];
-    if (step === undefined) return '';
+    if (step === undefined) return undefined;
     const ns = String(metadata['langgraph_checkpoint_ns'] ?? configurable['checkpoint_ns'] ?? '');
-    const path = JSON.stringify(metadata['langgraph_path'] ?? null).replace(UUIDS, '');
-    const place = path.includes('__pregel_push') ? ` ${path}` : '';
-    positions.set(ns, ` ${String(step)}${place}`);
+    let task = tasks.get(ns);
+    const path = metadata['langgraph_path'];
+    if (task === undefined || task.step !== step || task.path !== path)
+      tasks.set(ns, (task = { step, path }));
+    return [ns, task];
+  }
+
+  function toKey(config: TaskConfig): TaskKey {
+    const found = noted(config);
+    if (found === undefined) return '';
+    const [ns, task] = found;
+    if (task.key !== undefined) return task.key;
     const [node, taskId] = ns.slice(ns.lastIndexOf('|') + 1).split(':');
     if (taskId !== undefined) nodes.set(taskId, node!);
-    const around = [...ns.matchAll(/\|/g)].map(({ index }) => positions.get(ns.slice(0, index)) ?? '');
-    return `${String(step)} ${nodePathOf(ns) || String(metadata['langgraph_node'] ?? '')}${place}${around.join('')}`;
+    const around = [...ns.matchAll(/\|/g)].map(({ index }) => positionOf(tasks.get(ns.slice(0, index))));
+    const name = nodePathOf(ns) || String(config.metadata?.['langgraph_node'] ?? '');
+    return (task.key = `${String(task.step)} ${name}${pushOf(task)}${around.join('')}`);
   }
 
   return {
     keyOf(config) {
       if (typeof config !== 'object' || config === null) return '';
-      let key = known.get(config);
-      if (key === undefined) known.set(config, (key = toKey(config)));
-      return key;
+      if (last?.config !== config) last = { config, key: toKey(config) };
+      return last.key;
     },
+    note: (config) => void noted(config),
     nodeOf: (taskId) => nodes.get(taskId),
   };
 }
