@@ -18,11 +18,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2628,
   'src/examples': 239,
   'src/graphs': 9881,
-  'src/http': 10652,
+  'src/http': 11043,
   'src/item': 304,
   'src/kernel': 1792,
   'src/observe': 418,
-  'src/past': 5233,
+  'src/past': 5487,
   'src/protocol': 1504,
   'src/recording': 5093,
   'src/store/port': 1539,
@@ -34,8 +34,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 739,
   'src/workers': 2248,
   'src/ws': 620,
-  scripts: 2169,
-  test: 70086,
+  scripts: 2173,
+  test: 70321,
 };
 
 const MAX_UNUSED_LINES = 100;

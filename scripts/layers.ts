@@ -55,7 +55,11 @@ const ARROWS: Record<string, readonly string[]> = {
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts', 'archive'],
     // Reads alone (R1).
-      ...['past/calls.ts', 'past/tell/run-diff.ts', 'past/report'],
+      'past/calls.ts', 'past/report',
+    'past/tell/run-diff.ts',
+    'past/step-nodes.ts',
+    'past/travel/changes.ts',
+    'past/travel/version.ts',
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   // R1 Reads alone.

@@ -17,6 +17,7 @@ import { runReadEndpoints } from './runs/reads.ts';
 import { storeEndpoints } from './store/store.ts';
 import { systemEndpoints } from './system/system.ts';
 import { threadCarriageEndpoints } from './threads/carriage.ts';
+import { threadEventEndpoints } from './threads/events.ts';
 import { threadMaintenanceEndpoints } from './threads/maintenance.ts';
 import { threadSearchEndpoints } from './threads/search.ts';
 import { threadStateEndpoints } from './threads/state.ts';
@@ -33,6 +34,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...threadMaintenanceEndpoints,
   ...threadCarriageEndpoints,
   ...threadStateEndpoints,
+  ...threadEventEndpoints,
   ...threadStreamEndpoints,
   ...runCreationEndpoints,
   ...runReadEndpoints,

@@ -6,13 +6,19 @@ import { JsonText, MAX_RESPONSE_CHARS, writeJson, type Sendable } from '../kerne
 import { startTurn } from '../kernel/turn.ts';
 import { jsonReply, pageTooLarge } from './replies.ts';
 
-/** Skips records that render as undefined (deleted meanwhile). Throws a 400 above `largest` characters. */
-export async function listReply<T>(
+export const listReply = async <T>(
   records: readonly T[],
   render: (record: T) => Promise<Sendable | undefined>,
   headers: Readonly<Record<string, string>> = {},
   largest = MAX_RESPONSE_CHARS,
-): Promise<Response> {
+): Promise<Response> => jsonReply(await renderList(records, render, largest), 200, headers);
+
+/** Skips records that render as undefined (deleted meanwhile). Throws a 400 above `largest` characters. */
+export async function renderList<T>(
+  records: readonly T[],
+  render: (record: T) => Promise<Sendable | undefined>,
+  largest = MAX_RESPONSE_CHARS,
+): Promise<JsonText> {
   const pause = startTurn();
   const texts: string[] = [];
   let size = 0;
@@ -29,5 +35,5 @@ export async function listReply<T>(
     texts.push(text);
     await pause();
   }
-  return jsonReply(new JsonText(`[${texts.join(',')}]`), 200, headers);
+  return new JsonText(`[${texts.join(',')}]`);
 }

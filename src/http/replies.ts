@@ -154,6 +154,8 @@ export const noGraphId = (threadId: string): HttpProblem =>
   new HttpProblem(400, `Thread ${threadId} has no graph ID`);
 export const updateRefused = (words: string): HttpProblem =>
   new HttpProblem(400, `The graph refused the update: ${words}`);
+export const noThreadVersion = (version: number, last: number): HttpProblem =>
+  new HttpProblem(404, `Version ${version} not found: the thread has the versions 1 to ${last}`);
 export const noCheckpoint = (id: string): HttpProblem => new HttpProblem(404, `Checkpoint ${id} not found`);
 
 export const unavailable = (): HttpProblem =>

@@ -2,10 +2,9 @@
 import { nodePathOf } from '../kernel/embedded-ids.ts';
 import type { Json } from '../kernel/json.ts';
 import { startTurn } from '../kernel/turn.ts';
-import type { PayloadReader } from '../store/port/payloads.ts';
 import type { ThreadEventMap } from '../thread/events.ts';
 import { addedBetween, type Added } from './added-messages.ts';
-import { kindOf, nodesOn } from './step-nodes.ts';
+import { openStepNodes } from './step-nodes.ts';
 import { stepTime } from './steps.ts';
 import { readRunEvents, type RunSource } from './trace.ts';
 import type { RunRecord } from '../store/port/views/runs.ts';
@@ -39,7 +38,7 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
   const { threadId, graphId } = run;
   const steps: RunStep[] = [];
   const turn = startTurn();
-  let isFunction: boolean | undefined;
+  const nodes = openStepNodes(payloads, threadId, async () => graphId);
   let first: Saved | undefined;
   let startedAt = 0;
   let endedAt: number | undefined;
@@ -50,11 +49,10 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
     if (event.type !== 'CheckpointSaved') continue;
     const { data } = event;
     if (data.ns === '') first ??= data;
-    isFunction ??= kindOf(await payloads.checkpoint(threadId, data.ns, data.checkpointId)) === 'function';
     const tookMs = stepTime(data, startedAt);
     steps.push({
       ...{ graph: nodePathOf(data.ns), ns: data.ns, step: data.step, source: data.source },
-      nodes: isFunction && data.source === 'loop' ? [graphId] : await nodesBefore(payloads, threadId, data),
+      nodes: await nodes.before(data),
       checkpointId: data.checkpointId,
       ...(tookMs !== undefined && { tookMs }),
     });
@@ -73,6 +71,3 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
 }
 
 type Saved = ThreadEventMap['CheckpointSaved'];
-
-const nodesBefore = async (payloads: PayloadReader, threadId: string, { ns, parentId }: Saved) =>
-  parentId === null ? [] : ((await nodesOn(payloads, threadId, { ns, checkpointId: parentId })) ?? []);

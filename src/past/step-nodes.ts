@@ -1,7 +1,7 @@
 /** The nodes behind a single checkpoint: those of the tasks that wrote on it. */
 import { isObject, type Json } from '../kernel/json.ts';
 import type { PayloadReader, StoredCheckpoint } from '../store/port/payloads.ts';
-import type { CheckpointKey } from '../thread/events.ts';
+import type { CheckpointKey, SavedCheckpoint } from '../thread/events.ts';
 import { parseStored } from './trace.ts';
 
 const PULLED = '~__pregel_pull, ';
@@ -53,4 +53,36 @@ export async function nodesOn(
     .filter(({ channel, taskPath = '' }) => channel === SENDS && taskPath !== '')
     .map(({ data }) => nodeOfSend(parseStored(data)));
   return [...paths.values()].flatMap((path) => nodeOfPath(path, called) ?? []);
+}
+
+export interface StepNodes {
+  /** Nodes that led to the checkpoint; empty for inputs and for libraries without task names. */
+  before(saved: SavedCheckpoint & { readonly runId: string }): Promise<readonly string[]>;
+}
+
+/** `graphOf`: the graph of a run, for plain functions, whose only node is named after it. */
+export function openStepNodes(
+  payloads: PayloadReader,
+  threadId: string,
+  graphOf: (runId: string) => Promise<string | undefined>,
+): StepNodes {
+  const functions = new Map<string, string | undefined>();
+  /** The graph of the run if it is a plain function. */
+  async function functionOf({ runId, ns, checkpointId }: CheckpointKey & { readonly runId: string }) {
+    if (!functions.has(runId)) {
+      const kind = kindOf(await payloads.checkpoint(threadId, ns, checkpointId, WITHOUT_VALUES));
+      functions.set(runId, kind === 'function' ? await graphOf(runId) : undefined);
+    }
+    return functions.get(runId);
+  }
+  return {
+    async before(saved) {
+      const { ns, parentId, source } = saved;
+      const graph = await functionOf(saved);
+      if (graph !== undefined && source === 'loop') return [graph];
+      return parentId === null
+        ? []
+        : ((await nodesOn(payloads, threadId, { ns, checkpointId: parentId })) ?? []);
+    },
+  };
 }

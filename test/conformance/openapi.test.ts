@@ -209,6 +209,8 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, `POST ${at}/state/checkpoint`, `${url}/state/checkpoint`, { checkpoint });
     await assertDescribed(s, `GET ${at}/history`, `${url}/history?limit=3`);
     await assertDescribed(s, `POST ${at}/history`, `${url}/history`, { limit: 3 });
+    await assertDescribed(s, `GET ${at}/events`, `${url}/events`);
+    await assertDescribed(s, `GET ${at}/state`, `${url}/state?version=5&from=1`);
     const { json: last } = await s.request('GET', `${url}/runs?limit=1`);
     const run = last[0].run_id;
     await assertDescribed(s, 'GET /runs/{run_id}/join', `/runs/${run}/join`);

@@ -160,7 +160,12 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
     ['', { ttl: 1 }],
   ],
   'DELETE /threads/{thread_id}': () => NOTHING,
-  'GET /threads/{thread_id}/state': () => [[''], ['?subgraphs=true']],
+  'GET /threads/{thread_id}/state': () => [
+    [''],
+    ['?subgraphs=true'],
+    ['?version=3&from=0'],
+    ['?version=999'],
+  ],
   'GET /threads/{thread_id}/state/{checkpoint_id}': () => [[''], ['?subgraphs=true']],
   'POST /threads/{thread_id}/state/checkpoint': (it) => [
     ['', { checkpoint: { checkpoint_id: it.checkpoint } }],
@@ -223,6 +228,7 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'DELETE /threads/{thread_id}/runs/{run_id}': () => NOTHING,
   'GET /threads/{thread_id}/runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],
   'GET /server/verdicts': () => [['']],
+  'GET /threads/{thread_id}/events': () => [[''], ['?before=9&limit=2']],
   'GET /runs/diff': (it) => [[`?a=${it.run}&b=${it.running}`], [`?a=${it.run}&b=${it.run}`]],
   'POST /threads/{thread_id}/runs/{run_id}/replay': () => [['', {}]],
   'GET /threads/{thread_id}/runs/{run_id}/report': () => NOTHING,

@@ -14,7 +14,7 @@ export const runError = z
   .meta({ id: 'RunError', description: 'Why a run did not succeed.' });
 
 const count = z.int().min(0);
-const usage = z
+export const usage = z
   .object({ calls: count, input_tokens: count, output_tokens: count, unreported_calls: count.optional() })
   .meta({
     id: 'Usage',
@@ -57,7 +57,7 @@ export function toRun(run: RunRecord): JsonObject {
   };
 }
 
-const shownUsage = ({ calls, inputTokens, outputTokens, unreported }: Usage): JsonObject => ({
+export const shownUsage = ({ calls, inputTokens, outputTokens, unreported }: Usage): JsonObject => ({
   ...{ calls, input_tokens: inputTokens, output_tokens: outputTokens },
   ...(unreported !== undefined && { unreported_calls: unreported }),
 });

@@ -7,7 +7,7 @@ import { buildScript, builtFolder, isBuilt } from '../../kernel/own-modules.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-export interface StudioFile {
+interface StudioFile {
   readonly type: string;
   readonly etag: string;
   /** The content by its encoding; `identity` always exists. */

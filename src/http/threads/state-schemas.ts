@@ -54,6 +54,27 @@ export const stateChoice = z.object({
 
 export type StateChoice = z.output<typeof stateChoice>;
 
+const VERSION = 'expected a version of the thread, an integer from 1 on';
+export const version = z.int(VERSION).min(1, VERSION);
+
+const EARLIER = 'expected an earlier version, or 0 for the empty beginning';
+/** Query of the current state, or of the state at a version. */
+export const momentChoice = stateChoice
+  .extend({
+    version: optional(version).meta({
+      description: 'The state after this event of the thread, as the log has it, without graph code.',
+    }),
+    from: optional(z.int(EARLIER).min(0, EARLIER)).meta({
+      description: 'With `version`: tells what changed since this version, and which version wrote it.',
+    }),
+  })
+  .superRefine(({ version: to, from }, context) => {
+    if (from === undefined) return;
+    if (to === undefined)
+      context.addIssue({ code: 'custom', path: ['version'], message: `${VERSION}, because from is given` });
+    else if (from > to) context.addIssue({ code: 'custom', path: ['from'], message: EARLIER });
+  });
+
 export const stateQuery = stateChoice.extend({ checkpoint: optional(checkpoint) });
 
 const OBJECT = { type: 'object', additionalProperties: true } as const;

@@ -24,6 +24,7 @@ import { selectMembers, toPart } from './state-part.ts';
 import {
   historyBody,
   historyQuery,
+  momentChoice,
   stateChoice,
   statePatch,
   stateQuery,
@@ -34,6 +35,7 @@ import {
 } from './state-schemas.ts';
 import { checkpoint, emptyState, threadState, toCheckpoint, toState } from './state-shapes.ts';
 import { updateState } from './state-update.ts';
+import { readVersion, versionState } from './state-version.ts';
 import { checkpointsOf, findThreadGraph, type ThreadGraph } from './thread-graph.ts';
 
 interface CheckpointRef {
@@ -53,10 +55,17 @@ export const threadStateEndpoints: readonly Endpoint[] = [
     path: '/threads/{thread_id}/state',
     tag: 'threads',
     summary: 'Get the state of a thread',
-    query: stateChoice,
-    replies: STATE,
-    handle: async ({ context, actor, params, query }) =>
-      jsonReply(await readState(context, actor, params.thread_id, { ns: '' }, query)),
+    description:
+      'With `version`, the state after that event of the thread: `changes` lists what differs from the version `from`.',
+    query: momentChoice,
+    replies: { 200: json(z.union([threadState, versionState]), 'The state'), ...problems(404) },
+    async handle({ context, actor, params: { thread_id: threadId }, query: { version, from, ...choice } }) {
+      const state =
+        version === undefined
+          ? await readState(context, actor, threadId, { ns: '' }, choice)
+          : selectMembers(await readVersion(context, actor, threadId, { version, from }), choice.select);
+      return jsonReply(state);
+    },
   }),
   endpoint({
     method: 'get',

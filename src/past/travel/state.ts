@@ -4,10 +4,8 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import type { Recorded } from '../../store/port/events.ts';
 import type { History } from '../../store/port/past.ts';
 import { threadStream, type ThreadEvent } from '../../thread/events.ts';
-import { kindOf, nodesOn } from '../step-nodes.ts';
-import { follows, stepOf, type Saved } from '../steps.ts';
-import { eventsFrom } from '../trace.ts';
 import { openThreadPast, savedHeadOf, type ThreadMoment } from './thread-past.ts';
+import { nodesAfter } from './version.ts';
 
 export interface PastState {
   readonly thread_id: string;
@@ -71,24 +69,13 @@ async function nextOf(
   head: string,
   moment: ThreadMoment,
 ): Promise<readonly string[]> {
-  const { payloads } = history;
   const { runs, saved: last } = moment;
   const event =
     last?.head === head
       ? readThreadEvents(history, threadId, last.version, 1)[0]
       : findSaving(history, threadId, head, moment.version);
-  if (event?.type === 'StateUpdated') return event.data.next;
-  if (event?.type !== 'CheckpointSaved') return [];
-  const saved = event.data;
-  const load = () => payloads.checkpoint(threadId, saved.ns, saved.checkpointId);
-  const step = await stepOf(saved, {
-    graphId: runs.find(({ runId }) => runId === saved.runId)?.graphId ?? '',
-    nodesOn: (key) => nodesOn(payloads, threadId, key),
-    following: () => followingOf(history, threadId, saved, event.meta.version),
-    load,
-    isFunction: async () => kindOf(await load()) === 'function',
-  });
-  return step.next ?? [];
+  const runId = event?.type === 'CheckpointSaved' ? event.data.runId : undefined;
+  return nodesAfter(history, threadId, event, runs.find((run) => run.runId === runId)?.graphId ?? '');
 }
 
 const PAGE_EVENTS = 500;
@@ -101,17 +88,6 @@ function findSaving(history: History, threadId: string, head: string, version: n
     const found = page.findLast((event) => savedHeadOf(event) === head);
     if (found !== undefined) return found;
   }
-  return undefined;
-}
-
-function followingOf(
-  history: History,
-  threadId: string,
-  saved: Saved,
-  version: number,
-): ThreadEvent | undefined {
-  for (const event of eventsFrom(history, threadStream(threadId), version + 1))
-    if (follows(saved, event as ThreadEvent)) return event as ThreadEvent;
   return undefined;
 }
 
