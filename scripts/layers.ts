@@ -57,6 +57,7 @@ const ARROWS: Record<string, readonly string[]> = {
     // Reads alone (R1).
       'past/calls.ts', 'past/report',
     'past/tell/run-diff.ts',
+    'workers/worker-report.ts',
     'past/step-nodes.ts',
     'past/travel/changes.ts',
     'past/travel/version.ts',

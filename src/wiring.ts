@@ -36,10 +36,18 @@ export async function wireServer(
     for (const stop of stops.reverse()) await stop();
   };
   try {
-    const { problems = [], onWarning = () => undefined } = options;
+    const { problems = [] } = options;
+    const warnings = [...config.warnings];
+    const onWarning = (text: string): void => {
+      warnings.push(text);
+      options.onWarning?.(text);
+    };
     const project = await loadProject(config, opening, problems, onWarning);
     stops.push(() => project.graphs.close());
-    const server = await start({ ...begun, ...project, config, options, stops });
+    const server = await start({
+      ...{ ...begun, ...project, config, stops, warnings },
+      options: { ...options, onWarning },
+    });
     let stopped: Promise<void> | undefined;
     return { ...server, stop: () => (stopped ??= stopAll()) };
   } catch (error) {

@@ -17,6 +17,8 @@ import { parseUser, type AuthUser } from './user.ts';
 /** The authenticated caller. Without an auth handler `user` is undefined, because API keys carry no identity. */
 export interface Actor {
   readonly user?: AuthUser;
+  /** The studio key authenticated the caller. */
+  readonly isStudio?: true;
   /** The user's permissions. */
   readonly scopes: readonly string[];
   /** The request's `x-request-id`, or a generated id. */
@@ -67,7 +69,7 @@ export function createAuthenticator(
   return async (request) => {
     if (studio.any && asksAsStudio(request.headers))
       return studio.holds(request.headers.get('x-api-key'))
-        ? { ok: true, actor: { user: structuredClone(STUDIO_USER), scopes: [] } }
+        ? { ok: true, actor: { user: structuredClone(STUDIO_USER), isStudio: true, scopes: [] } }
         : refuse(401, 'Invalid or missing studio key');
     try {
       const key = cache?.keyOf(request.headers);

@@ -26,6 +26,7 @@ import type { HeaderFilter } from './header-rules.ts';
 import type { Carriage } from './threads/spool.ts';
 import type { Reexecutions } from './runs/reexecutions.ts';
 import type { Page } from './system/docs/page.ts';
+import type { Operation } from './system/operation.ts';
 import type { Metrics } from './system/metrics.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RequestCounts } from './system/request-metrics.ts';
@@ -87,6 +88,8 @@ export interface ServerContext {
   readonly budget?: Budget | undefined;
   /** Enables the route that deletes all data, for requests from this machine. */
   readonly allowTruncate: boolean;
+  /** What the operator sees of the server. */
+  readonly operation: Operation;
   /** Refuses all that changes or runs something. */
   readonly isReadOnly: boolean;
   /** True for a server that only this machine can reach. */

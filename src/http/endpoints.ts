@@ -12,9 +12,11 @@ import { runDiffEndpoints } from './runs/diff.ts';
 import { runReplayEndpoints } from './runs/replay.ts';
 import { runReportEndpoints } from './runs/report.ts';
 import { runEndEndpoints } from './runs/ends.ts';
+import { runsEverywhereEndpoints } from './runs/everywhere.ts';
 import { runGroupEndpoints } from './runs/groups.ts';
 import { runReadEndpoints } from './runs/reads.ts';
 import { storeEndpoints } from './store/store.ts';
+import { serverEndpoints } from './system/server.ts';
 import { systemEndpoints } from './system/system.ts';
 import { threadCarriageEndpoints } from './threads/carriage.ts';
 import { threadEventEndpoints } from './threads/events.ts';
@@ -39,6 +41,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...runCreationEndpoints,
   ...runReadEndpoints,
   ...runCallEndpoints,
+  ...runsEverywhereEndpoints,
   ...runDiffEndpoints,
   ...runReplayEndpoints,
   ...runReportEndpoints,
@@ -50,4 +53,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...storeEndpoints,
   ...protocolEndpoints,
   ...systemEndpoints,
+  ...serverEndpoints,
 ];

@@ -24,6 +24,8 @@ export interface Begun {
 export interface Assembly extends Omit<Begun, 'graphs'>, Project {
   readonly config: Config;
   readonly options: ServeOptions;
+  /** What the start warned of. */
+  readonly warnings: readonly string[];
   /** Each stage adds how its parts stop; they stop in reverse order. */
   readonly stops: (() => Promise<unknown> | void)[];
 }

@@ -18,6 +18,7 @@ import { storeAt } from '../open-store.ts';
 import { foldersOf } from '../config/project-folders.ts';
 import type { Streams } from '../streams/open-streams.ts';
 import type { Assembly } from './assembly.ts';
+import { openOperation } from './operation.ts';
 import { openReexecutions } from './reexecutions.ts';
 import type { WritePaths } from './write-paths.ts';
 
@@ -71,6 +72,7 @@ export function createContext(
       apiKey: config.apiKeys !== undefined && handler === undefined,
       merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
     }),
+    operation: openOperation(assembly),
     requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
     carriage: openCarriage({
       ...{ ids, folder: join(config.dataDir, 'carried') },

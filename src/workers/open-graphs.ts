@@ -96,6 +96,7 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
       subgraphs: (order) => outside(() => attributed.describer.subgraphs(order)),
     },
     files: new Set(),
+    workers: () => [],
     base: () => undefined,
     close: () => analysis.close(),
   };

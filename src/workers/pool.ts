@@ -28,6 +28,7 @@ import type { QueryOrder } from './query-job.ts';
 import type { KnownHead } from './run-job.ts';
 import { openSupervisor } from './supervisor.ts';
 import { openWorker, type GraphWorker } from './worker.ts';
+import type { WorkerReport } from './worker-report.ts';
 
 export interface GraphPoolOptions {
   readonly graphs: readonly GraphSpec[];
@@ -55,6 +56,8 @@ export interface GraphPool extends GraphHost, StateHost {
   /** Graphs that did not load, with the reason; of these, `graphIds` contains the ones that are retried. */
   readonly problems: readonly GraphProblem[];
   readonly describer: GraphDescriber;
+  /** Empty when graphs run in the server's process. */
+  workers(): readonly WorkerReport[];
   /** Passes the server's URL to SDK clients in graph code. */
   base(url: string): void;
 }
@@ -77,6 +80,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
   const clock = systemClock();
   const { patience = clock } = options;
   const suspects = new Set<string>();
+  const alive = new Set<GraphWorker>();
   /** Number of source files being analysed. Queries do not time out meanwhile. */
   let reading = 0;
   const readSource: GraphPoolOptions['readSource'] = (file, exportName) => {
@@ -88,13 +92,16 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     const child = spawnWorker(workerEnvironment(process.env, options.secretPrefix), memoryMb, clock);
     readOutput(child.stdout, clock, (text) => process.stdout.write(text));
     const errors = readOutput(child.stderr, clock, (text) => process.stderr.write(text));
-    return openWorker({
+    const worker = openWorker({
       ...{ process: child, clock, memoryMb, readSource, onFile },
       welcome: { graphs, base: '', token: options.token, isDevelopment: isDevelopment(process.env) },
       onUncaught: onFault,
       onSuspect: (runId) => suspects.size < MAX_SUSPECTS && suspects.add(runId),
       lastWords: errors.tail,
     });
+    alive.add(worker);
+    void worker.ended.then(() => alive.delete(worker));
+    return worker;
   }
 
   const supervisor = await openSupervisor({
@@ -199,6 +206,7 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
       schemas: async (order) => (await query({ m: 'schemas', order })).result,
       subgraphs: async (order) => (await query({ m: 'subgraphs', order })).result,
     },
+    workers: () => [...alive].map((worker) => worker.report()),
     base: supervisor.base,
     close: supervisor.close,
   };

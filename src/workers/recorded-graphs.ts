@@ -14,6 +14,7 @@ export function openRecordedGraphs(graphIds: readonly string[], ids: Ids): Graph
     state: (order, checkpoints) => readRecordedState(order, checkpoints, ids),
     history: (order, checkpoints) => readRecordedHistory(order, checkpoints, ids),
     describer: { drawing: none, schemas: none, subgraphs: none },
+    workers: () => [],
     base: () => undefined,
     close: async () => undefined,
   };

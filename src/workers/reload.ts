@@ -101,6 +101,7 @@ export async function openReloadingGraphs(options: OpenGraphsOptions): Promise<R
       schemas: (order) => use(order.graphId, (graphs) => graphs.describer.schemas(order)),
       subgraphs: (order) => use(order.graphId, (graphs) => graphs.describer.subgraphs(order)),
     },
+    workers: () => [...open].flatMap(({ graphs }) => graphs?.workers() ?? []),
     base(url) {
       base = url;
       for (const { graphs } of open) graphs?.base(url);

@@ -22,6 +22,7 @@ import { PROTOCOL, TYPE, type Welcome } from './messages.ts';
 import { openQueryJob, type Query, type QueryOrder } from './query-job.ts';
 import { openRunJob, type Job, type KnownHead } from './run-job.ts';
 import type { WorkerProcess } from './spawn.ts';
+import type { WorkerReport } from './worker-report.ts';
 import { fromWireError } from './wire-error.ts';
 
 export interface WorkerOptions {
@@ -49,6 +50,7 @@ export interface GraphWorker {
   /** Number of pending runs and queries. */
   readonly load: number;
   readonly begunRuns: number;
+  report(): WorkerReport;
   /** True when a query is pending or a pending run has begun. */
   readonly hasBegun: boolean;
   /** The latest heartbeat; undefined before the first one. */
@@ -232,6 +234,11 @@ export function openWorker(options: WorkerOptions): GraphWorker {
     get hasBegun() {
       return [...jobs.values()].some(({ begun }) => begun);
     },
+    report: () => ({
+      ...{ pid: process.pid, load: jobs.size, stalledMs: heartbeat?.stalledMs ?? 0 },
+      runIds: [...jobs.values()].flatMap(({ runId }) => runId ?? []),
+      ...{ memoryBytes: heartbeat?.rss, busyPermille: heartbeat?.busyPermille },
+    }),
     heartbeat: () => heartbeat,
     ownMs: () => ownMs,
     silentMs: () => silentMs,

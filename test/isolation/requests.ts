@@ -228,6 +228,13 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'DELETE /threads/{thread_id}/runs/{run_id}': () => NOTHING,
   'GET /threads/{thread_id}/runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],
   'GET /server/verdicts': () => [['']],
+  'GET /server': () => [['']],
+  'GET /runs': (it) => [
+    [''],
+    ['?status=running,pending'],
+    [`?after=${it.running}`],
+    [`?before=${it.run}&limit=1000`],
+  ],
   'GET /threads/{thread_id}/events': () => [[''], ['?before=9&limit=2']],
   'GET /runs/diff': (it) => [[`?a=${it.run}&b=${it.running}`], [`?a=${it.run}&b=${it.run}`]],
   'POST /threads/{thread_id}/runs/{run_id}/replay': () => [['', {}]],

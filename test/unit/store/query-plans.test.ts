@@ -117,6 +117,31 @@ test('no query of executor, sweeper, recovery or routes scans every thread or ru
     }
   }));
 
+test('runs of all threads are read in the order of their ids, open ones from the queue', () =>
+  withPlans(async (plansOf) => {
+    const plan = async (statuses: readonly ('pending' | 'error')[]) =>
+      (
+        await plansOf((ask) =>
+          createViews(ask, async () => []).runs.everywhere({ statuses, older: 'r', limit: 10 }, OWNER),
+        )
+      ).filter((line) => /runs|queue|B-TREE/.test(line) && !/LIST SUBQUERY|carried/i.test(line));
+    const open = await plan(['pending']);
+    assert.ok(open.includes('SCAN queue'), open.join());
+    assert.ok(
+      open.some((line) => line.startsWith('SEARCH runs USING INDEX runs_by_thread')),
+      open.join(),
+    );
+    const ended = await plan(['error']);
+    assert.ok(
+      ended.some((line) => line.startsWith('SEARCH runs USING INDEX sqlite_autoindex_runs')),
+      ended.join(),
+    );
+    assert.ok(
+      ended.every((line) => !line.includes('B-TREE')),
+      ended.join(),
+    );
+  }));
+
 type Wanted = Partial<Parameters<typeof planThreads>[1]>;
 
 /** The queue is counted up to a cap. */

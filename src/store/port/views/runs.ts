@@ -44,6 +44,18 @@ export interface RunSearch {
   readonly offset: number;
 }
 
+/** Runs of all threads, by id: newest first, and reversed to `newer` than a run. */
+export interface RunsEverywhere {
+  readonly statuses?: readonly RunStatus[];
+  /** A filter on the thread's metadata. */
+  readonly threadMetadata?: JsonObject;
+  /** Only runs with smaller ids. */
+  readonly older?: string;
+  /** Only runs with greater ids, those next to it. */
+  readonly newer?: string;
+  readonly limit: number;
+}
+
 export interface AssistantRun {
   readonly runId: string;
   readonly threadId: string;
@@ -67,6 +79,8 @@ export interface RunViews {
   ): Promise<RunRecord | undefined>;
   /** Ids, newest first: each run may be large, and is read by itself. */
   list(search: RunSearch, filter?: Filter): Promise<string[]>;
+  /** Runs that clients see: those of a stateless run's thread while they are open. Newest first. */
+  everywhere(search: RunsEverywhere, filter?: Filter): Promise<RunRef[]>;
   /**
    * The listed runs, whatever they are at, or all that wait or execute. Those that wait come first: cancelled later, one
    * of them would start when the run before it has ended.

@@ -7,6 +7,7 @@ import type { Ask, Scan } from '../ask.ts';
 import { ofThread } from './any-thread.ts';
 import { claimViews } from './claim-queries.ts';
 import { conditionOf, judge, metadataFilter, passes, whereEqual, type Where } from './filters.ts';
+import { EVERYWHERE } from './run-everywhere.ts';
 import { runEndViews } from './run-end-queries.ts';
 import {
   CREATED,
@@ -61,6 +62,7 @@ export function runViews(ask: Ask): RunViews {
       );
       return passes(found[0]?.of_thread, filter) ? found.map((row) => row.run_id) : [];
     },
+    everywhere: (search, filter) => ask.scan(EVERYWHERE, search, filter),
     toCancel: (wanted, filter) => ask.scan(TO_CANCEL, wanted, filter),
     ofAssistant: (assistantId) => ask.scan(OF_ASSISTANT, assistantId),
     async taken(runIds) {

@@ -10,6 +10,7 @@ import { ASSISTANTS, inventoryViews } from './inventory.ts';
 import { itemViews, VECTORS, WINDOW } from './item-queries.ts';
 import { PATHS } from './namespace-queries.ts';
 import { retentionViews, RUNS_WITH_FRAMES } from './retention-queries.ts';
+import { EVERYWHERE } from './run-everywhere.ts';
 import { LIST, OF_ASSISTANT, runViews, TO_CANCEL } from './run-queries.ts';
 import { JUDGED, PAGE, TOTAL } from './thread-plan.ts';
 import { EXPIRED, threadViews } from './thread-queries.ts';
@@ -28,5 +29,18 @@ export const createViews = (ask: Ask, containing: PayloadReader['containing']): 
 /** All scans, which are answered by their names where the caller is in another thread. */
 export const SCANS: readonly Scan<never, unknown>[] = [
   ...[ASSISTANTS, ASSISTANTS_SEARCH, VERSIONS, COUNTS, CRONS_COUNT, CRONS_SEARCH, DELIVERIES_SEARCH],
-  ...[EXPIRED, JUDGED, PAGE, TOTAL, LIST, OF_ASSISTANT, TO_CANCEL, PATHS, RUNS_WITH_FRAMES, VECTORS, WINDOW],
+  ...[
+    EVERYWHERE,
+    EXPIRED,
+    JUDGED,
+    PAGE,
+    TOTAL,
+    LIST,
+    OF_ASSISTANT,
+    TO_CANCEL,
+    PATHS,
+    RUNS_WITH_FRAMES,
+    VECTORS,
+    WINDOW,
+  ],
 ];
