@@ -54,12 +54,14 @@ export interface DerivedFrom {
   readonly owesWebhook: boolean | undefined;
   /** The server deletes the thread by itself: a repeated request must not execute its run again. */
   readonly isTemporary: boolean;
+  /** What the commit writes beside: its checkpoints can be read no other way. */
+  readonly payloads: readonly PayloadWrite[];
 }
 
 export async function derivedWrites(
   events: readonly ThreadEvent[],
   version: number,
-  { log, clock, webhooks, lease, owesWebhook, isTemporary }: DerivedFrom,
+  { log, clock, webhooks, lease, owesWebhook, isTemporary, payloads: own }: DerivedFrom,
 ): Promise<DerivedWrites> {
   const payloads: PayloadWrite[] = [];
   const appends: Append[] = [];
@@ -89,7 +91,7 @@ export async function derivedWrites(
         const url = run?.kwargs.webhook;
         if (run !== undefined && url !== undefined) {
           const deliveryId = uuidv5(runId, DELIVERY_ID_NAMESPACE);
-          const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head);
+          const values = data.head === null ? undefined : await log.payloads.values(threadId, data.head, own);
           const thread = isDeleted ? undefined : await log.views.threads.leftBy(data);
           const body = webhooks.render({ ...run, usage }, outcome, values, clock.now(), thread);
           payloads.push({ kind: 'body', deliveryId, threadId, data: body });

@@ -129,11 +129,9 @@ export function createThreads(options: ThreadsOptions): Threads {
   ): Promise<Batch & { readonly payloads: readonly PayloadWrite[] }> {
     const { payloads = [], extraAppends = [], lease, owesWebhook, past, by } = options;
     const isTemporary = isLiving(state) && state.temporary;
-    const derived =
-      past === undefined
-        ? await derivedWrites(events, version, { log, clock, webhooks, lease, owesWebhook, isTemporary })
-        : NOTHING_DERIVED;
     const own = typeof payloads === 'function' ? payloads(events) : payloads;
+    const from = { log, clock, webhooks, lease, owesWebhook, isTemporary, payloads: own };
+    const derived = past === undefined ? await derivedWrites(events, version, from) : NOTHING_DERIVED;
     const erases = derived.payloads.some(({ kind }) => kind === 'redact-runs');
     const isKept = !isTemporary && needsSnapshot(after, version, events.length, erases);
     const next = earliestStart(after);

@@ -178,8 +178,6 @@ export function createExecution(options: ExecutionOptions): Execution {
 
   /** Commits pending writes with the end. If they cannot be stored, `unstored` ends the attempt with that error. */
   async function close(end: () => Promise<Dispatched>, unstored: (error: unknown) => Promise<Dispatched>) {
-    // The webhook body reads the last checkpoint, which must be stored first. A failure reappears in `end()`.
-    if (options.owesWebhook) await writes.settled().catch(() => undefined);
     const done = await end().catch(async (error: unknown) => {
       if (error instanceof Fenced) return undefined;
       if (error instanceof LogUnavailable) throw error;

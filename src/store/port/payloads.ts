@@ -224,8 +224,15 @@ export interface PayloadReader {
   storage(threadId: string): Promise<StorageUse>;
   /** What the thread shows of its last run's config; undefined for a thread without runs. */
   lastConfig(threadId: string): Promise<JsonObject | undefined>;
-  /** The thread's values as clients see them, or undefined when the checkpoint is gone or never was. */
-  values(threadId: string, checkpointId: string): Promise<JsonText | undefined>;
+  /**
+   * The thread's values as clients see them, or undefined when the checkpoint is gone or never was. `writes`: of a commit
+   * that is yet to come, whose checkpoints count.
+   */
+  values(
+    threadId: string,
+    checkpointId: string,
+    writes?: readonly PayloadWrite[],
+  ): Promise<JsonText | undefined>;
   /** The threads, in the order given, whose values at that checkpoint pass the filter. */
   containing(
     heads: readonly { readonly threadId: string; readonly checkpointId: string }[],

@@ -52,9 +52,12 @@ export function recordEvents({ commandId, by, appends }: Batch, at: number, head
   );
 }
 
+/** Events of one stream that a statement writes behind another one. */
+const MAX_FOLLOWING = 32;
+
 /**
- * L2 Writes events, of which each follows the latest one of its stream: the statement itself looks. Returns the first
- * that does not; those before it are written.
+ * L2 Writes events, of which each follows the latest one of its stream: the statement itself looks, once for events in a
+ * row. Returns the first that does not; those before it are written.
  */
 export function insertEvents(prepare: Prepare, events: readonly Recorded[]): Recorded | undefined {
   // A version that does not follow is NULL and so ignored, as one that is taken. `max(version)` takes ten times as long.
@@ -63,12 +66,26 @@ export function insertEvents(prepare: Prepare, events: readonly Recorded[]): Rec
        iif(iif(? = 1, NOT EXISTS (SELECT 1 FROM events WHERE stream = ?),
          EXISTS (SELECT 1 FROM events WHERE stream = ? AND version = ?)), ?, NULL), ?, ?, ?, ?, ?, ?)`,
   );
-  return events.find(({ type, data, meta: { position, stream, version, at, commandId } }) => {
-    const schema = schemaVersionOf(type, upcasters);
+  const cellsOf = ({ type, data, meta: { at, commandId } }: Recorded) => {
     const { data: stored, crc } = prepare.coder.columns(JSON.stringify(data));
+    return [type, schemaVersionOf(type, upcasters), stored, crc, at, commandId];
+  };
+  for (let at = 0; at < events.length;) {
+    const event = events[at]!;
+    const { position, stream, version } = event.meta;
     const guarded = [position, stream, version, stream, stream, version - 1, version];
-    return insert.run([...guarded, type, schema, stored, crc, at, commandId]).changes === 0;
-  });
+    if (insert.run([...guarded, ...cellsOf(event)]).changes === 0) return event;
+    const following: (Stored | number)[] = [];
+    const rows: string[] = [];
+    for (at += 1; at < events.length && rows.length < MAX_FOLLOWING; at += 1) {
+      const { meta } = events[at]!;
+      if (meta.stream !== stream || meta.version !== version + rows.length + 1) break;
+      following.push(meta.position, stream, meta.version, ...cellsOf(events[at]!));
+      rows.push('(?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    }
+    if (rows.length > 0) prepare(`INSERT INTO events VALUES ${rows.join()}`).run(following);
+  }
+  return undefined;
 }
 
 /** Writes the snapshots of the batch's streams and, for a batch that may be repeated, its receipt. */

@@ -5,7 +5,7 @@ import { isObject } from '../../../kernel/json.ts';
 import type { JsonText } from '../../../kernel/json-text.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
 import { KINDS, kindsWith } from '../../port/kinds.ts';
-import type { AcceptedRequest, PayloadReader, PayloadWrite } from '../../port/payloads.ts';
+import type { AcceptedRequest, ChannelText, PayloadReader, PayloadWrite } from '../../port/payloads.ts';
 import type { Stored } from '../../sql/coder.ts';
 import { mergePayloads } from '../../sql/merge-payloads.ts';
 import { forgetCommands, forgetRequests, redactRuns } from '../event-store.ts';
@@ -182,17 +182,38 @@ export function createPayloadReader(
   held?: HeldTexts,
 ): PayloadReader {
   const source = { prepare, held };
+  const show = (checkpointId: string, names: readonly string[], values: readonly ChannelText[]): JsonText =>
+    shownValues(names, values, (text) => fromStored(text, 'part of checkpoint', checkpointId));
   const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
     const row = findCheckpoint(source, threadId, '', checkpointId);
     if (row === undefined) return undefined;
     return heldValues.of(`${threadId} ${checkpointId}`, () => {
       const { versions, valueChannels } = openCheckpoint(prepare, row);
-      const values = readValues(source, threadId, row, versions, valueChannels);
-      return shownValues(valueChannels, values, (text) =>
-        fromStored(text, 'part of checkpoint', checkpointId),
-      );
+      return show(checkpointId, valueChannels, readValues(source, threadId, row, versions, valueChannels));
     });
   };
+  function valuesIn(
+    writes: readonly PayloadWrite[],
+    threadId: string,
+    checkpointId: string,
+  ): JsonText | undefined {
+    const saved = writes.flatMap((write) =>
+      write.kind === 'checkpoint' && write.checkpoint.ns === '' ? [write.checkpoint] : [],
+    );
+    const apart = writes.flatMap((write) =>
+      write.kind === 'channel-values' && write.ns === '' ? write.values : [],
+    );
+    const checkpoint = saved.findLast((each) => each.checkpointId === checkpointId);
+    if (checkpoint === undefined) return undefined;
+    const { channelVersions: versions, valueChannels } = checkpoint;
+    const texts = [...apart, ...saved.flatMap(({ blobs }) => blobs)];
+    const values = valueChannels.flatMap(
+      (name) =>
+        texts.find(({ channel, version }) => channel === name && version === versions[name]) ??
+        readValues(source, threadId, { thread: findThread(prepare, threadId), ns: '' }, versions, [name]),
+    );
+    return show(checkpointId, valueChannels, values);
+  }
 
   return {
     async checkpoint(threadId, ns, checkpointId, choice) {
@@ -203,7 +224,8 @@ export function createPayloadReader(
     outline: async (threadId) => readOutline(prepare, threadId),
     storage: async (threadId) => readStorage(prepare, threadId),
     lastConfig: async (threadId) => readLastConfig(prepare, threadId),
-    values: async (threadId, checkpointId) => valuesOf(threadId, checkpointId),
+    values: async (threadId, checkpointId, writes = []) =>
+      valuesIn(writes, threadId, checkpointId) ?? valuesOf(threadId, checkpointId),
     async containing(heads, wanted) {
       const matches: string[] = [];
       const turn = startTurn();
