@@ -43,6 +43,22 @@ test('W1 a run end decided anew after a conflict owes one delivery with the same
     assert.equal(rowsOf(lent, 'deliveries').length, 1);
   }));
 
+test('W1 a webhook reports a state that is committed with the end, and values saved before', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a', hooked));
+    await save(lent, 'a', 'c1', 1);
+    const checkpoint: CheckpointText = {
+      ...{ ns: '', checkpointId: 'c2', parentId: 'c1', body: '{}', metadata: {}, valueChannels: ['n', 'm'] },
+      channelVersions: { n: 'c1', m: 'c2' },
+      blobs: [{ channel: 'm', version: 'c2', data: '2' }],
+    };
+    await lent.done([ask.save('a', 'c2'), ask.complete('a')], {
+      payloads: [{ kind: 'checkpoint', threadId: THREAD, runId: 'a', checkpoint }],
+    });
+    const [body] = rowsOf(lent, 'bodies').map(({ data }) => JSON.parse(String(data)) as { values: unknown });
+    assert.deepEqual(body?.values, { n: 1, m: 2 });
+  }));
+
 test('L3 of a deleted thread only tombstone, snapshot and owed deliveries remain', () =>
   withThreads(async (lent) => {
     const { done, log } = lent;
