@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5093,
   'src/store/port': 1560,
-  'src/store/sql': 3436,
+  'src/store/sql': 3438,
   'src/store/sqlite': 5006,
   'src/streams': 1004,
   'src/thread': 1695,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2279,
   'src/ws': 620,
   scripts: 2174,
-  test: 70505,
+  test: 70512,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -193,11 +193,8 @@ export function randomRows(random: Random): Rows {
     threads,
     runs,
     deliveries: ids('d', 80).map((delivery_id) => ({
-      ...{
-        delivery_id,
-        run_id: random.pick(runs).run_id,
-        thread_id: random.pick([...threadIds, ...carried, 'gone']),
-      },
+      ...{ delivery_id, ...(({ run_id, thread_id }) => ({ run_id, thread_id }))(random.pick(runs)) },
+      ...(random.chance(0.1) && { run_id: 'gone', thread_id: 'gone' }),
       ...{ url: 'https://a/', host: random.pick(['a', 'b', 'B', 'c']) },
       status: random.pick(['owed', 'delivered', 'failed']),
       ...{ attempts: 2, first: 1, version: 3, next_at: maybe(time()), last_status: null, last_error: null },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { Filter } from '../../../src/kernel/filter.ts';
+import type { RunStatus } from '../../../src/thread/run-end.ts';
 import type { Views } from '../../../src/store/port/views/views.ts';
 import { ASSISTANT_SORTS } from '../../../src/store/port/views/assistants.ts';
 import { CRON_SORTS } from '../../../src/store/port/views/crons.ts';
@@ -135,6 +136,15 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
       ),
     ({ runs }) =>
       runs.toCancel(some({ threadId, runIds: [runId, 'r1', 'r2'], status: 'pending' as const }), filter),
+    ({ runs }) =>
+      runs.everywhere(
+        {
+          ...some({ statuses: random.pick<RunStatus[]>([['pending', 'running'], ['success']]) }),
+          ...some({ older: runId, newer: 'r1' }),
+          ...{ limit: page.limit, ...(metadata && { threadMetadata: metadata }) },
+        },
+        filter,
+      ),
     ({ runs }) => runs.ofAssistant(assistantId),
     ({ runs }) => runs.taken([runId, 'r1', 'none']),
     ({ runs }) => runs.openOrders([runId, 'r1', 'none']),

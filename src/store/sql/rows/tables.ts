@@ -1,7 +1,7 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
 import { INDEX_DDL, INDEX_TABLES, VISIBLE } from './thread-index.ts';
 
-export const VERSION = '30';
+export const VERSION = '31';
 
 /**
  * `content` is what clients and graphs say and may be sealed; ids, times, statuses, names, schedules and metadata are
@@ -150,7 +150,6 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       deliveries_due: { on: 'next_at', where: 'next_at IS NOT NULL' },
       deliveries_by_host: { on: 'host, next_at', where: 'next_at IS NOT NULL' },
       deliveries_by_thread: { on: 'thread_id' },
-      deliveries_by_run: { on: 'run_id' },
       deliveries_by_age: { on: 'created_at, delivery_id' },
       deliveries_kept: { on: 'updated_at', where: "status = 'delivered' AND body = 1" },
     },

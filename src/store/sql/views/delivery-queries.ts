@@ -114,6 +114,9 @@ export const SEARCH: Scan<
       'deliveries.status': wanted.status,
       body: wanted.hasBody === true ? 1 : undefined,
     });
+    // A delivery that is seen reports a run that is there.
+    if (wanted.runId !== undefined)
+      where.clauses.push('deliveries.thread_id = (SELECT thread_id FROM runs WHERE runs.run_id = @run_id)');
     for (const [name, value, order] of [
       ['since', wanted.since, '>='],
       ['until', wanted.until, '<'],
