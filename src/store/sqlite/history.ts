@@ -20,7 +20,7 @@ import { findBadPayload } from './payloads/payload-checks.ts';
 import { createPayloadReader } from './payloads/payload-store.ts';
 import { findDifference } from './row-comparison.ts';
 import { createRowReader } from './row-store.ts';
-import { assertSchema } from './schema.ts';
+import { assertFormat } from './schema.ts';
 import { createStatements } from './statements.ts';
 
 /** Throws when the directory holds no log of this program. */
@@ -30,7 +30,7 @@ export function openHistory(dir: string, projection: Projection, keys: Encryptio
   let db: Connection | undefined;
   try {
     db = openConnection(file, { readonly: true });
-    assertSchema(db);
+    assertFormat(db);
     const coder = openCoder(db, keys);
     // Read before the transaction begins, which sees at least as much.
     const marked = readMark(file);

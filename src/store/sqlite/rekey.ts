@@ -15,7 +15,7 @@ import { dropOtherKeys, openKeyring, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
 import { LOG_FILE } from './log.ts';
 import { createRowReader } from './row-store.ts';
-import { assertSchema } from './schema.ts';
+import { assertFormat } from './schema.ts';
 import { openScrubber } from './files/scrubber.ts';
 import { createStatements } from './statements.ts';
 
@@ -46,7 +46,7 @@ export function rekey(
     const db = openConnection(file);
     let rows: number;
     try {
-      assertSchema(db);
+      assertFormat(db);
       const { coder, newest } = openKeyring(db, keys);
       if (newest === undefined)
         throw new Error(

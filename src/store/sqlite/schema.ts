@@ -7,7 +7,8 @@ import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-export const SCHEMA_VERSION = 20;
+/** Of the tables here and of what is in them; the derived tables have a version of their own. `README.md` has the rule. */
+export const FORMAT = 100;
 
 const EVENTS = `
 CREATE TABLE events (
@@ -53,46 +54,51 @@ CREATE INDEX requests_by_age ON requests (at);
 /** Finds old command ids among very many. */
 const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
 
-/** Creates the tables in a new file; refuses a file of another program or of another version of this one. */
+/** Creates the tables in a new file. Refuses a file of another program or format. */
 export function prepareSchema(db: Connection): void {
-  const found = db.pragma('user_version', { simple: true }) as number;
-  if (found === 0) {
-    db.transaction(() => {
-      db.exec(TABLES);
-      db.exec(toSqlite(['queue', QUEUE]));
-      db.exec(COMMANDS_BY_AGE);
-      db.exec(REQUESTS);
-      db.exec(PAYLOADS);
-      db.exec(RESUME_CALLS);
-      db.exec(IMPORTS);
-      db.pragma(`application_id = ${APPLICATION_ID}`);
-      db.pragma(`user_version = ${SCHEMA_VERSION}`);
-    })();
-    return;
-  }
-  assertSchema(db);
+  // Opening a connection makes the table `opened`.
+  const isNew = db.prepare("SELECT 1 FROM sqlite_schema WHERE name <> 'opened'").get() === undefined;
+  if (!isNew) return assertFormat(db);
+  db.transaction(() => {
+    for (const sql of [
+      TABLES,
+      toSqlite(['queue', QUEUE]),
+      COMMANDS_BY_AGE,
+      REQUESTS,
+      PAYLOADS,
+      RESUME_CALLS,
+      IMPORTS,
+    ])
+      db.exec(sql);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${FORMAT}`);
+  })();
 }
 
-export function assertSchema(db: Connection): void {
+export function assertFormat(db: Connection): void {
   const application = db.pragma('application_id', { simple: true }) as number;
-  const version = db.pragma('user_version', { simple: true }) as number;
-  assertVersion(db.name, application, version);
+  const format = db.pragma('user_version', { simple: true }) as number;
+  assertKnown(db.name, application, format);
 }
 
 /** The same from the first 100 bytes of a file (sqlite.org/fileformat2.html). */
 export function assertHeader(header: Buffer, file: string): void {
   const isDatabase = header.length === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0';
   if (!isDatabase) throw new Error(`${file}: expected a SQLite database`);
-  assertVersion(file, header.readInt32BE(68), header.readInt32BE(60));
+  assertKnown(file, header.readInt32BE(68), header.readInt32BE(60));
 }
 
-function assertVersion(file: string, application: number, version: number): void {
-  if (application === APPLICATION_ID && version === SCHEMA_VERSION) return;
-  throw new Error(
-    `${file}: found a file of ${describeSchema(application, version)}, expected an event log of ` +
-      `${describeSchema(APPLICATION_ID, SCHEMA_VERSION)}; move the folder away, or use the version of the program that wrote it`,
-  );
+function assertKnown(file: string, application: number, format: number): void {
+  if (application === APPLICATION_ID && format === FORMAT) return;
+  const found =
+    application === APPLICATION_ID
+      ? `a log of format ${format}`
+      : `a database of another program (application id 0x${application.toString(16)})`;
+  const wayOut =
+    application !== APPLICATION_ID
+      ? 'name another data directory'
+      : format > FORMAT
+        ? 'use the version that wrote it, or a later one'
+        : 'no release wrote it: name another data directory, or export its threads with the version that wrote it and import them';
+  throw new Error(`${file}: found ${found}, expected a log of format ${FORMAT}; ${wayOut}`);
 }
-
-const describeSchema = (application: number, version: number): string =>
-  `application id 0x${application.toString(16)} with schema version ${version}`;

@@ -10,7 +10,7 @@ import { DataDirectoryBusy } from '../../../src/store/sqlite/files/lock.ts';
 import { LOG_FILE, openSqliteLog } from '../../../src/store/sqlite/log.ts';
 import { fakeProjection } from '../../support/fake-projection.ts';
 import { append, batch, committed } from '../../support/batches.ts';
-import { SCHEMA_VERSION } from '../../../src/store/sqlite/schema.ts';
+import { FORMAT } from '../../../src/store/sqlite/schema.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 import { withLog } from '../../support/with-log.ts';
@@ -175,13 +175,23 @@ test('given a log that was closed, when another process opens it, then it may', 
     assert.deepEqual(await inChild('open', dir), { opened: true });
   }));
 
-for (const [what, pragma, found] of [
-  ['an earlier version', 'user_version = 12', '0x72776e64 with schema version 12'],
-  ['a later version', 'user_version = 99', '0x72776e64 with schema version 99'],
+const OLDER =
+  'no release wrote it: name another data directory, or export its threads with the version that wrote it and import them';
+
+for (const [what, pragma, found, wayOut] of [
+  ['an earlier format', 'user_version = 19', 'a log of format 19', OLDER],
+  ['no format', 'user_version = 0', 'a log of format 0', OLDER],
+  [
+    'a later format',
+    `user_version = ${FORMAT + 1}`,
+    `a log of format ${FORMAT + 1}`,
+    'use the version that wrote it, or a later one',
+  ],
   [
     'another application',
     `application_id = ${0x7468776c}`,
-    `0x7468776c with schema version ${SCHEMA_VERSION}`,
+    'a database of another program (application id 0x7468776c)',
+    'name another data directory',
   ],
 ] as const)
   test(`a log file of ${what} is refused with one line that says what to do, and is left unlocked (L1)`, () =>
@@ -196,9 +206,7 @@ for (const [what, pragma, found] of [
         const open = () =>
           openSqliteLog({ dir, projection, clock: createManualClock(1), onFault: assert.ifError });
         // then
-        const line =
-          `${join(dir, LOG_FILE)}: found a file of application id ${found}, expected an event log of application id ` +
-          `0x72776e64 with schema version ${SCHEMA_VERSION}; move the folder away, or use the version of the program that wrote it`;
+        const line = `${join(dir, LOG_FILE)}: found ${found}, expected a log of format ${FORMAT}; ${wayOut}`;
         assert.throws(open, { message: line });
         assert.ok(!existsSync(join(dir, `${LOG_FILE}-wal`)), 'a connection was left open');
         for (const mark of marks) behind((db) => db.pragma(mark));

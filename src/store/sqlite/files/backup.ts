@@ -12,7 +12,7 @@ import { CONTENT_TABLES, findBadRow } from '../payloads/checksums.ts';
 import { openConnection } from '../connection.ts';
 import { headPosition } from '../event-store.ts';
 import { LOG_FILE } from '../log.ts';
-import { assertSchema } from '../schema.ts';
+import { assertFormat } from '../schema.ts';
 import { createRowReader } from '../row-store.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 
@@ -45,7 +45,7 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
   const partial = `${file}.part-${process.pid}`;
   const db = openConnection(log, { readonly: true });
   try {
-    assertSchema(db);
+    assertFormat(db);
     db.exec('BEGIN');
     const prepare = createStatements(db);
     const position = headPosition(prepare);

@@ -7,7 +7,7 @@ import { openCoder, type EncryptionKeys } from '../keyring.ts';
 import { LOCK_FILE } from './lock.ts';
 import { LOG_FILE } from '../log.ts';
 import { RESERVE_FILE } from './room.ts';
-import { assertSchema } from '../schema.ts';
+import { assertFormat } from '../schema.ts';
 
 export interface Condition {
   readonly exists: boolean;
@@ -29,7 +29,7 @@ export function conditionOf(dir: string, keys: EncryptionKeys = []): Condition {
     owner,
     hasReserve: existsSync(join(dir, RESERVE_FILE)),
     // The mark of a running server moves.
-    problem: problemOf(file, assertSchema, owner === undefined),
+    problem: problemOf(file, assertFormat, owner === undefined),
     keyProblem: problemOf(file, (db) => openCoder(db, keys), false),
   };
 }

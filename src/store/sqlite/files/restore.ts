@@ -11,7 +11,7 @@ import { openConnection } from '../connection.ts';
 import { headPosition } from '../event-store.ts';
 import { lockDirectory } from './lock.ts';
 import { LOG_FILE } from '../log.ts';
-import { assertSchema } from '../schema.ts';
+import { assertFormat } from '../schema.ts';
 import { createStatements } from '../statements.ts';
 
 export interface Restored {
@@ -81,7 +81,7 @@ function putBack(
 function lastPositionOf(file: string): number {
   const db = openConnection(file, { readonly: true });
   try {
-    assertSchema(db);
+    assertFormat(db);
     return headPosition(createStatements(db));
   } finally {
     db.close();

@@ -17,7 +17,7 @@ import { readStream } from '../event-store.ts';
 import type { Stored } from '../../sql/coder.ts';
 import { openCoder, type EncryptionKeys } from '../keyring.ts';
 import { LOG_FILE } from '../log.ts';
-import { assertSchema } from '../schema.ts';
+import { assertFormat } from '../schema.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 import { openCheckpoint, readCheckpointRow } from './checkpoint-reads.ts';
 import { FRAMES_COLUMNS, openFrames, runsWithFrames, type FramesRow } from './frame-store.ts';
@@ -33,7 +33,7 @@ export function openThreadSource(dir: string, threadId: string, keys: Encryption
   if (!existsSync(file)) throw new Error(`${file} does not exist`);
   const db = openConnection(file, { readonly: true });
   try {
-    assertSchema(db);
+    assertFormat(db);
     const coder = openCoder(db, keys);
     db.exec('BEGIN');
     return { ...readThread(createStatements(db, coder), threadId), close: () => db.close() };
