@@ -75,20 +75,10 @@ export function prepareSchema(db: Connection): void {
   })();
 }
 
-export function assertFormat(db: Connection): void {
+/** `file`: its name in the message. */
+export function assertFormat(db: Connection, file = db.name): void {
   const application = db.pragma('application_id', { simple: true }) as number;
   const format = db.pragma('user_version', { simple: true }) as number;
-  assertKnown(db.name, application, format);
-}
-
-/** The same from the first 100 bytes of a file (sqlite.org/fileformat2.html). */
-export function assertHeader(header: Buffer, file: string): void {
-  const isDatabase = header.length === 100 && header.toString('latin1', 0, 16) === 'SQLite format 3\0';
-  if (!isDatabase) throw new Error(`${file}: expected a SQLite database`);
-  assertKnown(file, header.readInt32BE(68), header.readInt32BE(60));
-}
-
-function assertKnown(file: string, application: number, format: number): void {
   if (application === APPLICATION_ID && format === FORMAT) return;
   const found =
     application === APPLICATION_ID

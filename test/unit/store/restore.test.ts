@@ -1,6 +1,8 @@
 import * as assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { seal } from '../../../src/store/sqlite/files/backup-file.ts';
+import { FORMAT } from '../../../src/store/sqlite/schema.ts';
 import { runHere } from '../../support/command-line.ts';
 import { createRandom, seedFromEnv } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
@@ -85,6 +87,22 @@ test('backup and restore overwrite nothing unless they are told to, and a log mo
     const [, aside = ''] = /^the log that was there is in (\S+)$/m.exec(out) ?? [];
     assert.ok(aside.startsWith(join(data, 'before-restore-')), out);
     for (const folder of [data, aside]) assert.equal((await runHere(['verify', '--data', folder])).code, 0);
+  }));
+
+test('restore refuses a backup of another format with the name of its file, and leaves the folder as it was', () =>
+  withBackup(async ({ dir, data, file, close }) => {
+    await close();
+    const bytes = readFileSync(file);
+    const database = Buffer.from(bytes.subarray(0, bytes.lastIndexOf('rewound-backup')));
+    // Where SQLite keeps the `user_version`.
+    database.writeInt32BE(FORMAT - 1, 60);
+    const older = join(dir, 'older.backup');
+    writeFileSync(older, database);
+    seal(older, () => undefined);
+    const before = readdirSync(data).sort();
+    const { message } = await refusalOf('restore', older, '--data', data, '--force');
+    assert.ok(message.startsWith(`${older}: found a log of format ${FORMAT - 1}, expected`), message);
+    assert.deepEqual(readdirSync(data).sort(), before);
   }));
 
 test('restore refuses a folder that a server uses, and exits 3', () =>

@@ -5,7 +5,6 @@
 import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { openSha256 } from '../../../kernel/digest.ts';
 import type { OnProgress } from '../../../kernel/progress.ts';
-import { assertHeader } from '../schema.ts';
 
 class BackupDamaged extends Error {
   constructor(file: string, what: string) {
@@ -21,8 +20,6 @@ const TRAILER = new RegExp(`^${FORMAT} (\\d{${LENGTH_DIGITS}}) ([0-9a-f]{64})\n$
 const TRAILER_BYTES = `${FORMAT} ${'0'.repeat(LENGTH_DIGITS)} ${'0'.repeat(64)}\n`.length;
 
 const CHUNK_BYTES = 1_048_576;
-/** What SQLite keeps at the beginning of a database. */
-const HEADER_BYTES = 100;
 
 export interface Sealed {
   /** Of the database, without the trailer. */
@@ -44,18 +41,21 @@ export function seal(file: string, onProgress: OnProgress): Sealed {
   return { bytes, sha256 };
 }
 
-/** Throws `BackupDamaged` for anything but a whole backup, and for one of another version of the log. */
+/** Throws `BackupDamaged` for anything but a whole backup. */
 export function assertWhole(file: string, onProgress: OnProgress): Sealed {
   const sealed = readTrailer(file);
   if (digestOf(file, sealed.bytes, 'checking the backup', onProgress) !== sealed.sha256)
     throw new BackupDamaged(file, 'its digest is not that of its content');
-  assertHeader(readPart(file, 0, HEADER_BYTES), file);
   return sealed;
 }
 
 function readTrailer(file: string): Sealed {
   const { size } = statSync(file);
-  const text = readPart(file, Math.max(0, size - TRAILER_BYTES), TRAILER_BYTES).toString('latin1');
+  const buffer = Buffer.alloc(TRAILER_BYTES);
+  const fd = openSync(file, 'r');
+  const read = readSync(fd, buffer, 0, TRAILER_BYTES, Math.max(0, size - TRAILER_BYTES));
+  closeSync(fd);
+  const text = buffer.toString('latin1', 0, read);
   const [, length, sha256] = TRAILER.exec(text) ?? [];
   if (length === undefined || sha256 === undefined)
     throw new BackupDamaged(file, 'it is no backup of this program, or its end is missing');
@@ -108,16 +108,6 @@ function eachChunk(
       onProgress({ phase, done, total: bytes, unit: 'bytes' });
     }
     return digest.hex();
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function readPart(file: string, from: number, bytes: number): Buffer {
-  const fd = openSync(file, 'r');
-  try {
-    const buffer = Buffer.alloc(bytes);
-    return buffer.subarray(0, readSync(fd, buffer, 0, bytes, from));
   } finally {
     closeSync(fd);
   }

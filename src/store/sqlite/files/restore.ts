@@ -65,7 +65,7 @@ function putBack(
     // Of a restore that was killed.
     rmSync(restored, { force: true });
     copyDatabase(file, restored, sealed, onProgress);
-    const position = lastPositionOf(restored);
+    const position = lastPositionOf(restored, file);
     const aside = hasLog ? moveAside(dir, now) : undefined;
     renameSync(restored, join(dir, LOG_FILE));
     // Until here it keeps a server from starting without the commits that were moved.
@@ -78,10 +78,10 @@ function putBack(
   }
 }
 
-function lastPositionOf(file: string): number {
-  const db = openConnection(file, { readonly: true });
+function lastPositionOf(copy: string, file: string): number {
+  const db = openConnection(copy, { readonly: true });
   try {
-    assertFormat(db);
+    assertFormat(db, file);
     return headPosition(createStatements(db));
   } finally {
     db.close();
