@@ -100,7 +100,8 @@ const CHECKS: readonly PayloadCheck[] = [
   },
   {
     sql: `SELECT run_id AS subject, NULL AS position FROM run_contents
-          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = run_contents.run_id)`,
+          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = run_contents.run_id)
+            AND NOT EXISTS (SELECT 1 FROM imports WHERE imports.thread_id = run_contents.thread_id)`,
     problem: (run) => `run ${run}: what it printed, called or recorded outlived it`,
   },
   {
