@@ -87,7 +87,7 @@ const run = { threadId: uuid, runId: uuid };
 const attempt = { ...run, attempt: count };
 const title = text.max(160).optional();
 /** In files of earlier versions. */
-const arriving = z.literal(true).optional();
+const mark = z.literal(true).optional();
 
 const DATA = {
   ThreadCreated: z.strictObject({
@@ -95,14 +95,14 @@ const DATA = {
     metadata: object,
     temporary: z.boolean(),
     ttl: ttl.optional(),
-    arriving,
+    arriving: mark,
   }),
   ThreadCopied: z.strictObject({
     ...{ ...thread, from: uuid, metadata: object, head: name.nullable(), graph: graph.nullable() },
-    ...{ title, ttl: ttl.optional(), arriving },
+    ...{ title, ttl: ttl.optional(), arriving: mark },
   }),
   ThreadImported: z.strictObject({
-    ...{ ...thread, metadata: object, ttl: ttl.optional(), past: arriving },
+    ...{ ...thread, metadata: object, ttl: ttl.optional(), past: mark },
     origin: z.strictObject({
       ...{ threadId: uuid, program: name, exportedAt: time, digest: name },
       ...{ assistants: z.array(assistant).optional(), libraries: libraries.optional() },
