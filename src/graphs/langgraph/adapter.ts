@@ -18,6 +18,7 @@ import { openBackgroundSaves } from './background-saves.ts';
 import { bind, channelsOf, deltaDefaults, metadataOf, toView, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
+import { isFinished } from './finished.ts';
 import { createFrameMaker } from './frames.ts';
 import { holdBehind } from './held-breakpoints.ts';
 import { callHandlers } from './call-handler.ts';
@@ -148,10 +149,13 @@ const rootOf = ({ threadId }: RunOrder) => ({ configurable: { thread_id: threadI
 
 /** Reads the run's end from the last checkpoint in memory, or from the store if the run saved none. */
 async function readEnd(graph: CompiledGraph, saver: Saver, order: RunOrder) {
+  const last = saver.lastTuple();
+  if (last !== undefined && isFinished(graph, last))
+    return { kind: 'success' as const, next: [], interrupts: {} };
   const root = rootOf(order);
-  const view = toView(saver, async (config) => saver.lastTuple() ?? saver.getTuple(config));
+  const view = toView(saver, async (config) => last ?? saver.getTuple(config));
   const { next, tasks } = await bind(graph, view).getState(root);
-  if (next.length === 0 && saver.lastTuple() === undefined && order.command?.resume !== undefined) {
+  if (next.length === 0 && last === undefined && order.command?.resume !== undefined) {
     const head = await view.getTuple(root);
     if (head?.pendingWrites.some(([, channel]) => channel === INTERRUPT) === true)
       throw new Error(
