@@ -54,22 +54,24 @@ async function seen(s: TestServer, threadId: string): Promise<unknown> {
   const { updated_at: _, ...thread } = await threads.get(threadId);
   const list = await runs.list(threadId, { limit: 100 });
   const frames = [];
+  const calls: unknown[] = [];
   for (const { run_id } of list) {
     const path = `${s.url}/threads/${threadId}/runs/${run_id}/stream`;
     const all = await readFrames(path);
     frames.push(all);
+    calls.push((await s.request('GET', `/threads/${threadId}/runs/${run_id}/calls`)).json);
     // S2 From every id on, exactly the rest.
     for (const [index, { id }] of all.entries())
       assert.deepEqual(await readFrames(path, { headers: { 'last-event-id': id } }), all.slice(index + 1));
   }
   return {
-    ...{ thread, list, frames },
+    ...{ thread, list, frames, calls },
     state: await threads.getState(threadId, undefined, { subgraphs: true }),
     history: await threads.getHistory(threadId, { limit: 100 }),
   };
 }
 
-test('P2 S2 an imported thread shows the state, history, runs and frames that it had', () =>
+test('P2 S2 an imported thread shows the state, history, runs, frames and calls that it had', () =>
   withServer(STATES, async (s) => {
     const threadId = await newThread(s, { metadata: { note: 'über', nested: { n: 1 } } });
     for (const graph of ['agent', 'turns', 'weather', 'delta', 'survey'])
@@ -81,6 +83,7 @@ test('P2 S2 an imported thread shows the state, history, runs and frames that it
     const file = await exportFrom(s, threadId);
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const before = await seen(s, threadId);
+    assert.match(JSON.stringify(before), /"calls":\[.*"kind":"model"/);
     await withServer(STATES, async (other) => {
       assert.equal(await importStopped(other, file), threadId);
       assert.deepEqual(await seen(other, threadId), before);
