@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2279,
   'src/ws': 620,
   scripts: 2174,
-  test: 70856,
+  test: 70859,
 };
 
 const MAX_UNUSED_LINES = 100;
