@@ -11,7 +11,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/archive': 1754,
   'src/assistant': 174,
   'src/auth': 815,
-  'src/cli': 2189,
+  'src/cli': 2192,
   'src/config': 1278,
   'src/cron': 335,
   'src/delivery': 341,
@@ -32,9 +32,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/thread': 1695,
   'src/wiring': 351,
   'src/worker': 739,
-  'src/workers': 2279,
+  'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2174,
+  scripts: 2191,
   test: 70859,
 };
 

@@ -50,7 +50,7 @@ async function open(path: string, options: OpenOptions, host: Host): Promise<voi
   try {
     const config = configIn(folder, options, host);
     const { threadId, graphs } = await importHere(path, { data: config.dataDir }, { ...host, env: {} });
-    const logger = openLogger(config, false);
+    const logger = await openLogger(config, false);
     const clock = systemClock();
     const exit = openServerExit(host, logger, clock);
     const { startServer } = await import('../serve.ts');

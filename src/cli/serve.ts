@@ -55,22 +55,22 @@ export async function serve(
   // Graph workers copy the environment at start; port 0 is resolved only after listening.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));
   if (isWatching) markDevelopment(host.env);
-  const logger = openLogger(config, isWatching);
+  const logger = await openLogger(config, isWatching);
   outliveFaults(logger);
-  // Imported dynamically, because the process of `replay` must not load effects (R1).
-  const { startServer } = await import('../serve.ts');
-  const { serveWatching } = await import('../dev/dev.ts');
   const clock = systemClock();
   const exit = openServerExit(host, logger, clock);
   const serving = { ...listenersOf(config, logger, exit), problems };
+  // Imported dynamically, because the process of `replay` must not load effects (R1), and a start only what it needs.
   const starting = isWatching
-    ? serveWatching({
-        load: () => loadConfig(options, given.env, given.cwd),
-        serve: serving,
-        say: host.print,
-        isTrying,
-      })
-    : startServer(config, serving);
+    ? import('../dev/dev.ts').then(({ serveWatching }) =>
+        serveWatching({
+          load: () => loadConfig(options, given.env, given.cwd),
+          serve: serving,
+          say: host.print,
+          isTrying,
+        }),
+      )
+    : import('../serve.ts').then(({ startServer }) => startServer(config, serving));
   exit.onSignals(starting);
 
   const server = await starting.finally(exit.started);
@@ -89,9 +89,12 @@ const recordingText = (isRecording: boolean, isTrying: boolean): string =>
       ? 'on: each save is tried against the last run of its graphs (--no-rerun turns that off)'
       : 'on';
 
-export function openLogger(config: Config, isWatching: boolean): Logger {
+export async function openLogger(config: Config, isWatching: boolean): Promise<Logger> {
   const log = isWatching ? { ...config.log, json: config.log.json ?? false } : config.log;
-  const logger = createLogger(log, { isTerminal: process.stderr.isTTY === true, isDevelopment: isWatching });
+  const logger = await createLogger(log, {
+    isTerminal: process.stderr.isTTY === true,
+    isDevelopment: isWatching,
+  });
   if (!isWatching) for (const warning of config.warnings) logger.warn(warning);
   return logger;
 }

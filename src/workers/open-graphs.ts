@@ -1,14 +1,11 @@
 /** Opens a project's graphs, in graph workers or in the server's process. */
 import type { OnFile } from '../graphs/modules/loaded-files.ts';
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { attributeFaults } from '../graphs/query-faults.ts';
-import { openInProcessGraphs } from '../graphs/in-process.ts';
-import { loadGraphs, type GraphSpec } from '../graphs/loader.ts';
+import type { GraphSpec } from '../graphs/loader.ts';
 import { shareQueries } from '../graphs/shared-queries.ts';
 import { serveKept } from '../graphs/unserved.ts';
-import { openDescriber } from '../graphs/schemas/describer.ts';
 import { createSourceAnalysis } from '../graphs/schemas/source-analysis.ts';
 import type { SourceCache } from '../graphs/schemas/source-report.ts';
 import { openGraphPool, type GraphPool, type GraphPoolOptions } from './pool.ts';
@@ -71,33 +68,6 @@ export async function openGraphs(options: OpenGraphsOptions): Promise<Graphs> {
       },
     };
   }
-  const { graphs, problems } = await loadGraphs(specs);
-  const host = serveKept(openInProcessGraphs({ graphs, ids, clock }), ids);
-  const describer = openDescriber({ graphs, readSource });
-  // A request of graph code to this server inherits the calling run's async context. Without a fresh context, LangGraph
-  // would treat the run that it starts as a nested part of the calling run.
-  const outside = AsyncLocalStorage.snapshot();
-  const attributed = attributeFaults(host, describer);
-  return {
-    ...host,
-    run: (order, link, signal) => outside(() => host.run(order, link, signal)),
-    ...shareQueries(
-      {
-        state: (order, checkpoints) => outside(() => attributed.state(order, checkpoints)),
-        history: (order, checkpoints) => outside(() => attributed.history(order, checkpoints)),
-      },
-      clock,
-    ),
-    update: (order, checkpoints) => outside(() => attributed.update(order, checkpoints)),
-    problems,
-    describer: {
-      drawing: (order, xray) => outside(() => attributed.describer.drawing(order, xray)),
-      schemas: (order) => outside(() => attributed.describer.schemas(order)),
-      subgraphs: (order) => outside(() => attributed.describer.subgraphs(order)),
-    },
-    files: new Set(),
-    workers: () => [],
-    base: () => undefined,
-    close: () => analysis.close(),
-  };
+  const { openOwnGraphs } = await import('./own-graphs.ts');
+  return openOwnGraphs({ graphs: specs, ids, clock, readSource, close: () => analysis.close() });
 }
