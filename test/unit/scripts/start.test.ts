@@ -16,7 +16,15 @@ const USAGE = /^Usage: rewound /m;
 /** A copy of the program whose packages are those of this one. */
 async function withCopy(use: (dir: string) => Promise<void>): Promise<void> {
   await withTempDir(async (dir) => {
-    for (const name of ['src', 'scripts/bin', 'scripts/start.mjs', 'scripts/build.mjs', 'package.json'])
+    for (const name of [
+      'src',
+      'scripts/bin',
+      'scripts/start.mjs',
+      'scripts/build.mjs',
+      'scripts/build-studio.mjs',
+      'package.json',
+      'tsconfig.json',
+    ])
       cpSync(join(ROOT, name), join(dir, name), { recursive: true });
     mkdirSync(join(dir, 'node_modules'));
     for (const name of readdirSync(join(ROOT, 'node_modules')))
