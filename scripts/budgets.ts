@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1179,
+  src: 1181,
   'src/actors': 1793,
   'src/archive': 1754,
   'src/assistant': 174,
@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2628,
   'src/examples': 239,
   'src/graphs': 9910,
-  'src/http': 11258,
+  'src/http': 11416,
   'src/item': 304,
   'src/kernel': 1792,
   'src/observe': 418,
@@ -30,12 +30,12 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/store/sqlite': 5006,
   'src/streams': 1004,
   'src/thread': 1695,
-  'src/wiring': 351,
+  'src/wiring': 460,
   'src/worker': 739,
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2191,
-  test: 70859,
+  test: 70993,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -54,13 +54,10 @@ const ARROWS: Record<string, readonly string[]> = {
   http: [
     ...[...DOMAIN, 'actors', 'streams', 'protocol', 'auth', 'config'],
     ...['graphs/port.ts', 'graphs/schema-port.ts', 'graphs/state-port.ts', 'observe/entry.ts', 'archive'],
-    // Reads alone (R1).
-      'past/calls.ts', 'past/report',
-    'past/tell/run-diff.ts',
     'workers/worker-report.ts',
-    'past/step-nodes.ts',
-    'past/travel/changes.ts',
-    'past/travel/version.ts',
+    // Reads alone (R1).
+    ...['past/calls.ts', 'past/tell/run-diff.ts', 'past/report', 'past/step-nodes.ts'],
+    ...['past/travel/changes.ts', 'past/travel/version.ts'],
   ],
   ws: [...DOMAIN, 'streams', 'protocol', 'auth', 'config', 'http'],
   // R1 Reads alone.

@@ -16,6 +16,7 @@ import { loadProject } from './load-project.ts';
 import { openActivity } from './observe/activity.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';
 import { openStreams } from './streams/open-streams.ts';
+import { openOpenedFiles } from './wiring/opened.ts';
 import type { Assembly, Begun } from './wiring/assembly.ts';
 import { startDeliveries, startRuns, startSweepers, urlPolicyOf } from './wiring/reactors.ts';
 import { createContext } from './wiring/server-context.ts';
@@ -86,6 +87,7 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
     urlPolicy,
     connections,
     stopping: stopping.signal,
+    opened: openOpenedFiles(assembly, stopping.signal),
   });
   const app = createApp(context);
   const fetch = createEdge(context, app, custom);

@@ -5,9 +5,10 @@ import type { Clock } from '../kernel/clock.ts';
 import { randomIds } from '../kernel/ids.ts';
 import type { OnProgress } from '../kernel/progress.ts';
 import type { EventLog } from '../store/port/log.ts';
+import type { ContainerOptions } from './container.ts';
 import { importThread, type Imported } from './import.ts';
 import { inspect } from './inspect.ts';
-import { STOPPED_HISTORY } from './limits.ts';
+import { STOPPED_HISTORY, type HistoryLimits } from './limits.ts';
 import { KEEP_IDS, newIds } from './new-ids.ts';
 import { openExport } from './read.ts';
 
@@ -18,6 +19,8 @@ export interface IntoLogOptions {
   /** Opened after the file has been checked, closed at the end. */
   readonly openLog: () => EventLog;
   readonly onProgress?: OnProgress;
+  readonly file?: ContainerOptions;
+  readonly history?: HistoryLimits;
 }
 
 /** `fileId`: the thread's id in the file. `graphs`: those of its runs. */
@@ -26,11 +29,11 @@ export type IntoLog = Imported & { readonly fileId: string; readonly graphs: rea
 /** Throws `ExportRefused` before the log is opened, and what `openLog` throws. */
 export async function importIntoLog(
   path: string,
-  { clock, newIds: hasNewIds, openLog, onProgress }: IntoLogOptions,
+  { clock, newIds: hasNewIds, openLog, onProgress, file: options, history = STOPPED_HISTORY }: IntoLogOptions,
 ): Promise<IntoLog> {
-  const file = await openExport(path);
+  const file = await openExport(path, options);
   try {
-    const inspected = await inspect(file, STOPPED_HISTORY, (done) =>
+    const inspected = await inspect(file, history, (done) =>
       onProgress?.({ phase: 'checking', done, unit: 'bytes' }),
     );
     const log = openLog();
@@ -41,8 +44,8 @@ export async function importIntoLog(
       await eraseImports(log, ids);
       const { metadata, ttl } = inspected.state;
       const rename = hasNewIds ? newIds(inspected, ids.uuid) : KEEP_IDS;
-      const options = { rename, metadata, ttl, onProgress };
-      const imported = await importThread({ log, threads, ids }, file, inspected, options);
+      const how = { rename, metadata, ttl, onProgress };
+      const imported = await importThread({ log, threads, ids }, file, inspected, how);
       return { ...imported, fileId: inspected.threadId, graphs: inspected.header.graphs };
     } finally {
       await log.close();

@@ -61,10 +61,9 @@ async function open(path: string, options: OpenOptions, host: Host): Promise<voi
     }).then((server): RunningServer => ({ ...server, stop: () => server.stop().finally(remove) }));
     exit.onSignals(starting);
     const { url } = await starting.finally(exit.started);
-    host.print(`Thread        ${threadId}
+    host.print(`Studio        ${url}/studio/threads/${threadId}
 Serving on    ${url}, for reading
-Docs          ${url}/docs
-Try           curl -s ${url}/threads/${threadId}/history`);
+Docs          ${url}/docs`);
   } catch (error) {
     remove();
     throw error;

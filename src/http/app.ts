@@ -24,6 +24,7 @@ import {
   wrongMethod,
 } from './replies.ts';
 import { addEndpoints } from './router.ts';
+import { readOpened } from './studio/opened.ts';
 import { studioPage } from './studio/page.ts';
 import { truncateEndpoints } from './system/truncate.ts';
 import { SearchRefused } from '../store/port/views/views.ts';
@@ -47,6 +48,8 @@ export function createApp(context: ServerContext): Hono<Env> {
   });
   if (!context.http.disabled.has('studio')) app.use('/studio/*', studioPage(context));
   app.use('*', authenticateRequest(context, isUpload));
+
+  app.use('/opened/*', readOpened(context));
 
   addEndpoints(app, context, ENDPOINTS);
   if (context.allowTruncate) addEndpoints(app, context, truncateEndpoints);

@@ -23,6 +23,7 @@ import type { Filter } from '../kernel/filter.ts';
 import type { RunStreams } from '../streams/run-stream.ts';
 import type { ThreadStreams } from '../streams/thread-stream.ts';
 import type { HeaderFilter } from './header-rules.ts';
+import type { OpenedFiles } from './studio/opened-files.ts';
 import type { Carriage } from './threads/spool.ts';
 import type { Reexecutions } from './runs/reexecutions.ts';
 import type { Page } from './system/docs/page.ts';
@@ -57,6 +58,7 @@ export interface ServerContext {
   readonly maintenance: ThreadMaintenance;
   readonly deliveries: Deliveries;
   readonly carriage: Carriage;
+  readonly opened: OpenedFiles;
   readonly reexecutions: Reexecutions;
   /** Folders of the project's sources, that of its configuration first. */
   readonly projectFolders: readonly string[];

@@ -17,6 +17,7 @@ import { runGroupEndpoints } from './runs/groups.ts';
 import { runReadEndpoints } from './runs/reads.ts';
 import { storeEndpoints } from './store/store.ts';
 import { serverEndpoints } from './system/server.ts';
+import { openedEndpoints } from './studio/opened.ts';
 import { systemEndpoints } from './system/system.ts';
 import { threadCarriageEndpoints } from './threads/carriage.ts';
 import { threadEventEndpoints } from './threads/events.ts';
@@ -54,4 +55,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...protocolEndpoints,
   ...systemEndpoints,
   ...serverEndpoints,
+  ...openedEndpoints,
 ];

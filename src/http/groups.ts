@@ -19,6 +19,8 @@ export function groupOf(path: string): Group | undefined {
       return 'a2a';
     case 'runs':
       return second === 'crons' ? 'crons' : 'runs';
+    case 'opened':
+      return 'studio';
     case 'assistants':
     case 'store':
     case 'mcp':

@@ -5,6 +5,7 @@ import { openAuth } from '../auth/open-auth.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
 import { addressOf } from '../config/config.ts';
 import type { ServerContext } from '../http/context.ts';
+import type { OpenedFiles } from '../http/studio/opened-files.ts';
 import { isLocalName } from '../http/studio/page.ts';
 import { createInheritance } from '../http/header-rules.ts';
 import { createRequestLog } from '../http/request-log.ts';
@@ -29,13 +30,14 @@ export interface Surroundings {
   readonly urlPolicy: UrlPolicy | undefined;
   readonly connections: () => Promise<number>;
   readonly stopping: AbortSignal;
+  readonly opened: OpenedFiles;
 }
 
 export function createContext(
   assembly: Assembly,
   { items: _, ...paths }: WritePaths,
   { hub, ...streams }: Streams,
-  { urlPolicy, connections, stopping }: Surroundings,
+  { urlPolicy, connections, stopping, opened }: Surroundings,
 ): ServerContext {
   const { config, options, clock, ids, version, graphs, handler, custom, stops } = assembly;
   const { onFault, onWarning, onEntry = () => undefined } = options;
@@ -45,7 +47,7 @@ export function createContext(
   return {
     ...paths,
     ...streams,
-    ...{ clock, ids, version, graphs, requestCounts, onFault, stopping },
+    ...{ clock, ids, version, graphs, requestCounts, onFault, stopping, opened },
     describer: graphs.describer,
     budget: config.budget,
     defaultTtl: config.threadTtl.byDefault ?? undefined,

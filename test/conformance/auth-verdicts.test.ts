@@ -43,6 +43,7 @@ async function requestsOf(s: TestServer) {
     'POST /assistants': { graph_id: 'echo' },
     'POST /assistants/{assistant_id}/latest': { version: 1 },
     'POST /threads/import': exportedThread(MISSING, {}),
+    'POST /opened': exportedThread(MISSING, {}),
     'POST /threads/prune': { thread_ids: [thread], strategy: 'delete' },
     'POST /threads/{thread_id}/state': { values: {} },
     'POST /threads/{thread_id}/stream/events': { channels: ['values'] },
@@ -74,7 +75,8 @@ async function requestsOf(s: TestServer) {
       .replace('{cron_id}', cron)
       .replace('{webhook_id}', run.run_id)
       .replace('{checkpoint_id}', checkpoint.checkpoint_id)
-      .replace('{namespace}', 'x');
+      .replace('{namespace}', 'x')
+      .replace('{n}', '1');
     const query = queries[`${method} ${path}`] ?? '';
     const usual = body && (path.includes('/runs') ? { assistant_id: 'echo' } : {});
     const given = bodies[`${method} ${path}`] ?? usual;

@@ -29,6 +29,8 @@ async function look(s: TestServer, threadId: string): Promise<string[]> {
   const paths = [path, `${path}/state`, `${path}/state?subgraphs=true`, `${path}/history`, `${path}/export`];
   for (const { run_id } of runs)
     paths.push(...['', '/stream', '/report'].map((part) => `${path}/runs/${run_id}${part}`));
+  const { last } = (await s.request('GET', `${path}/events` as never)).json as { last: number };
+  for (const version of [Math.ceil(last / 2), last]) paths.push(`${path}/state?version=${version}&from=0`);
   const broken: string[] = [];
   for (const each of paths) {
     const { status, text } = await s.request('GET', each as never);

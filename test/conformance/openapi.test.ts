@@ -222,6 +222,7 @@ test('given replies of all resources, when they are held against their schemas, 
     await assertDescribed(s, 'GET /runs/diff', `/runs/diff?a=${run}&b=${run}`);
     await assertDescribed(s, 'GET /server/verdicts', '/server/verdicts');
     await assertDescribed(s, 'GET /server', '/server');
+    await assertDescribed(s, 'POST /opened', '/opened', exportedThread(MISSING, {}));
     await assertDescribed(s, 'GET /runs', '/runs');
     await assertDescribed(s, `DELETE ${at}/runs/{run_id}`, `${url}/runs/${run}`);
     await assertDescribed(s, `POST ${at}/commands`, `${url}/commands`, { id: 1, method: 'state.get' });

@@ -229,6 +229,7 @@ export const REQUESTS: Record<string, (it: Things) => readonly Ask[]> = {
   'GET /threads/{thread_id}/runs/{run_id}/join': () => [[''], ['?cancel_on_disconnect=true']],
   'GET /server/verdicts': () => [['']],
   'GET /server': () => [['']],
+  'POST /opened': () => [['', {}]],
   'GET /runs': (it) => [
     [''],
     ['?status=running,pending'],
