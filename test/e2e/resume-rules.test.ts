@@ -188,15 +188,12 @@ test('calls of models and tools that an agent makes are told in order, of all at
   await given.end(run);
   // then
   const calls = await noted(given, run);
-  assert.deepEqual(
-    calls.map(({ kind, name, step, node }) => [step, kind, name, node]).sort(),
-    [
-      [1, 'model', 'Model', 'model_request'],
-      [2, 'tool', 'read', 'tools'],
-      [2, 'tool', 'search', 'tools'],
-      [3, 'model', 'Model', 'model_request'],
-    ],
-  );
+  assert.deepEqual(calls.map(({ kind, name, step, node }) => [step, kind, name, node]).sort(), [
+    [1, 'model', 'Model', 'model_request'],
+    [2, 'tool', 'read', 'tools'],
+    [2, 'tool', 'search', 'tools'],
+    [3, 'model', 'Model', 'model_request'],
+  ]);
 });
 
 test('answers are in no backup, and in no file of the log when the run has ended', () =>
