@@ -34,8 +34,9 @@ export function createRowFold(): RowFold {
         const [name, key] = Object.entries(write.row)[0]!;
         const cells: Cells = { ...write.row };
         if (write.op === 'lift') {
-          const [from] = Object.values(write.key);
-          copyColumns(cells, tables.get(write.from)!.get(from!)!.cells!, write.copy);
+          const source = tables.get(write.from)?.get(Object.values(write.key)[0]!)?.cells;
+          if (source === undefined) return;
+          copyColumns(cells, source, write.copy);
         }
         rows.set(key, { table, name, key, cells, position });
         return;

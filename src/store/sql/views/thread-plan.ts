@@ -81,7 +81,8 @@ export async function planThreads(
     status === undefined
       ? Infinity
       : await count(`SELECT 1 FROM threads AS t WHERE ${VISIBLE} AND t.status = @status`, { status });
-  const isQueueShort = (await count('SELECT 1 FROM queue', {})) <= few;
+  const isCarriedSeen = status === undefined || status === 'busy';
+  const isQueueShort = !isCarriedSeen || (await count('SELECT 1 FROM queue', {})) <= few;
   const isFew = ids ? ids.length <= FEW : Math.min(ofPairs, ofStatus) <= few;
   const isJudged = !isExact || isPartial || clauses.length > MAX_CLAUSES;
   const params: Params = {
@@ -105,15 +106,13 @@ export async function planThreads(
   }
 
   const carried = `carried_threads AS t WHERE ${[
-    "t.status = 'busy' AND t.thread_id IN (SELECT thread_id FROM queue)",
+    ...['t.thread_id IN (SELECT thread_id FROM queue)', isCarriedSeen ? "t.status = 'busy'" : '1 = 0'],
     ...(ids ? [oneOf('t.thread_id', 'ids')] : []),
     ...counted.map((_, at) => carries(`pairs${at}`)),
-    ...(status === undefined ? [] : ['t.status = @status']),
   ].join(' AND ')}`;
 
   const order = wanted.sortOrder === 'asc' ? 'ASC' : 'DESC';
   const keys = KEYS[sortBy];
-  const ordered = (prefix: string): string => keys.map((_, at) => `${prefix}k${at} ${order}`).join();
   function candidates(columns: string): string {
     const isByPair = isFew && !ids && ofPairs <= ofStatus;
     const isByStatus = isFew || sortBy.endsWith('updated_at');
@@ -124,7 +123,7 @@ export async function planThreads(
     const selected = [columns, ...keys.map((key, at) => `${key} AS k${at}`)].join();
     const sql = arms.map((arm) => `SELECT ${selected} FROM threads AS t WHERE ${arm.join(' AND ')}`);
     sql.push(`SELECT ${selected} FROM ${carried}`);
-    return `${sql.join(' UNION ALL ')} ORDER BY ${ordered('')}`;
+    return `${sql.join(' UNION ALL ')} ORDER BY ${keys.map((_, at) => `k${at} ${order}`).join()}`;
   }
 
   /** In no order. */
