@@ -25,17 +25,17 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 5487,
   'src/protocol': 1504,
   'src/recording': 5093,
-  'src/store/port': 1560,
+  'src/store/port': 1566,
   'src/store/sql': 3438,
-  'src/store/sqlite': 5006,
-  'src/streams': 1004,
+  'src/store/sqlite': 5009,
+  'src/streams': 1011,
   'src/thread': 1695,
   'src/wiring': 460,
   'src/worker': 739,
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2191,
-  test: 70993,
+  test: 71004,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -52,8 +52,15 @@ export function createHub(log: EventLog, onThreadDeleted: () => void = () => und
     waiting.delete(id);
     for (const listener of listeners) listener(end);
   };
+  let heard = 0;
+  const wakeReaders = (): void => {
+    for (const subscribers of byRun.values()) for (const subscriber of subscribers) subscriber.wake();
+  };
   const unsubscribe = log.onCommitted((notice) => {
-    const { events, frames } = notice;
+    const { count, events, frames } = notice;
+    // What an earlier notice told is in the log.
+    if (count !== heard + 1) wakeReaders();
+    heard = Math.max(heard, count);
     for (const [runId, committed] of frames)
       for (const subscriber of byRun.get(runId) ?? []) subscriber.push(committed);
     for (const { type, data } of events) {
@@ -88,7 +95,7 @@ export function createHub(log: EventLog, onThreadDeleted: () => void = () => und
     close() {
       unsubscribe();
       for (const runId of [...waiting.keys()]) wake(runId);
-      for (const subscribers of byRun.values()) for (const subscriber of subscribers) subscriber.wake();
+      wakeReaders();
       byRun.clear();
       byThread.clear();
     },

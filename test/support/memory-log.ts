@@ -21,6 +21,7 @@ export function createMemoryLog(options: {
   const listeners = new Set<(notice: Notice) => void>();
   let waiting: { batch: Batch; resolve(result: CommitResult): void }[] = [];
   let position = 0;
+  let notices = 0;
   let closed = false;
 
   const leaseKey = (attempt: number, leaseId: string): string => `${attempt} ${leaseId}`;
@@ -91,8 +92,10 @@ export function createMemoryLog(options: {
       if (result.kind === 'committed') committed.push({ batch, receipt: result.receipt });
       resolve(result);
     }
-    const notice = noticeOf(committed);
-    if (notice.events.length + notice.frames.size > 0) queueMicrotask(() => announce(notice));
+    const notice = noticeOf(committed, notices + 1);
+    if (notice.events.length + notice.frames.size === 0) return;
+    notices += 1;
+    queueMicrotask(() => announce(notice));
   }
 
   function announce(notice: Notice): void {

@@ -65,6 +65,8 @@ export type CommitResult =
 
 /** What a commit changed, told after it is durable. A hint: whoever misses it finds the same by reading. */
 export interface Notice {
+  /** Number of notices since the log was opened, this one included: a listener sees whether it missed one. */
+  readonly count: number;
   readonly events: readonly Recorded[];
   /** New frames of each run, in order, as a read finds them. */
   readonly frames: ReadonlyMap<string, readonly StoredFrame[]>;

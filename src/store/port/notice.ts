@@ -3,7 +3,10 @@ import type { Batch, Notice, Receipt } from './log.ts';
 import type { StoredFrame } from './payloads.ts';
 
 /** Of the batches of one commit, in their order. */
-export function noticeOf(committed: readonly { readonly batch: Batch; readonly receipt: Receipt }[]): Notice {
+export function noticeOf(
+  committed: readonly { readonly batch: Batch; readonly receipt: Receipt }[],
+  count: number,
+): Notice {
   const frames = new Map<string, StoredFrame[]>();
   const untracked = new Map<string, string>();
   const told = committed.filter(({ batch }) => !batch.isPast);
@@ -17,5 +20,5 @@ export function noticeOf(committed: readonly { readonly batch: Batch; readonly r
         of.push({ id: write.first + index, event, data, at: receipt.at }),
       );
     }
-  return { events: told.flatMap(({ receipt }) => receipt.events), frames, untracked };
+  return { count, events: told.flatMap(({ receipt }) => receipt.events), frames, untracked };
 }

@@ -80,6 +80,7 @@ export function createWriter({
   let drained: (() => void)[] = [];
   let occupiedSince: number | undefined;
   let isTold = false;
+  let notices = 0;
 
   // Prepared: `exec` would compile these few words for every commit.
   const run = (sql: string): void => void prepare(sql).run();
@@ -119,9 +120,11 @@ export function createWriter({
       written.map(({ batch }) => batch),
       batches.head,
     );
-    const notice = noticeOf(written);
+    const notice = noticeOf(written, notices + 1);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
-    if (notice.events.length > 0 || notice.frames.size > 0) queueMicrotask(() => announce(notice));
+    if (notice.events.length === 0 && notice.frames.size === 0) return;
+    notices += 1;
+    queueMicrotask(() => announce(notice));
   }
 
   /** Nothing of the group was written. */

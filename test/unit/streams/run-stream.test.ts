@@ -206,6 +206,17 @@ test('S2 given lost notices, a reader that follows a run gets its frames and its
     assert.deepEqual(await waiting, {});
   }));
 
+test('S2 given lost frames, a reader that hears of the end of its run has all of them', () =>
+  withReading(async ({ log, put, end, lose, follow }) => {
+    await put('0');
+    const reading = follow();
+    const seen = [...(await reading.next()).value!] as StoredFrame[];
+    await lose(() => put('1', '2'));
+    await end();
+    for await (const page of reading) seen.push(...page);
+    assert.deepEqual(seen, await log.payloads.frames('a', -1, 10));
+  }));
+
 test('a reader that is gone before it has begun to follow a run is no reader of it', () =>
   withReading(async ({ follow, isRead }) => {
     const leaving = new AbortController();
