@@ -151,7 +151,7 @@ export function logContract(name: string, lend: LendLog): void {
       const shown = (id: number) => ({ id, event: 'values', data: '{}', at });
       const told = { r: [shown(0), shown(1)], q: [shown(0)] };
       assert.deepEqual(notices, [
-        { events: [], frames: new Map(Object.entries(told)), untracked: new Map() },
+        { count: 1, events: [], frames: new Map(Object.entries(told)), untracked: new Map() },
       ]);
     }));
 
