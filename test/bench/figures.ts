@@ -7,8 +7,11 @@ export interface Figure {
   readonly p99: number;
   /** Milliseconds until the first frame, where there are frames. */
   readonly firstP50?: number;
-  /** Processor time of the one who answered, in milliseconds for each: says more than the rest on a busy machine. */
+  /** Processor time of the server and its workers, or of the engine, in milliseconds for each. */
   readonly cpuMs?: number;
+  /** Bytes that the server wrote to the disk, and that it kept, in KiB for each. */
+  readonly writtenKb?: number;
+  readonly keptKb?: number;
 }
 
 /** What the process that asks is told to do. */
@@ -20,8 +23,8 @@ export type LoadOrder =
       readonly graph: string;
       readonly lanes: number;
       readonly seconds: number;
-      /** Whose processor time is told. */
-      readonly pid?: number;
+      /** The server whose processor time and bytes are told, and its data directory. */
+      readonly watched?: { readonly pid: number; readonly dir: string };
     }
   | { readonly kind: 'turns'; readonly base: string; readonly graph: string; readonly turns: number }
   | {
@@ -50,7 +53,24 @@ export interface EngineOrder {
   readonly restMs?: number;
 }
 export type EngineTurnsOrder = { readonly kind: 'engine-turns'; readonly turns: number };
-export type PartOrder = LoadOrder | EngineOrder | EngineTurnsOrder;
+/** Requests a second for so many seconds (sizing.ts). */
+export interface SizingOrder {
+  readonly kind: 'sizing';
+  readonly base: string;
+  readonly reads: number;
+  readonly writes: number;
+  readonly seconds: number;
+}
+export interface SizingFigures {
+  /** Milliseconds from when a request was due. */
+  readonly readP99: number;
+  readonly writeP99: number;
+  readonly sent: number;
+  /** Requests without a good answer. */
+  readonly lost: number;
+  readonly seconds: number;
+}
+export type PartOrder = LoadOrder | EngineOrder | EngineTurnsOrder | SizingOrder;
 
 export interface StreamFigures {
   /** While all streams were open. */

@@ -1,4 +1,7 @@
 /** The client's side of the benchmark: closed loops, turns of one thread, many streams at once. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import {
   percentile,
   toFigure,
@@ -9,7 +12,7 @@ import {
   type Turns,
 } from './figures.ts';
 import { openLane, type Lane, type Reply } from './lane.ts';
-import { cpuSeconds } from '../support/process-figures.ts';
+import { bytesWritten, childrenOf, cpuSeconds } from '../support/process-figures.ts';
 import { untilWarm } from './warm.ts';
 
 const input = { messages: [{ role: 'user', content: 'hello' }] };
@@ -66,9 +69,16 @@ async function once(lane: Lane, flow: Flow, graph: string, busy: string): Promis
   }
 }
 
+/** What a server and its workers have used, and what lies in its directory but for the write-ahead log. */
+const usedBy = ({ pid, dir }: { readonly pid: number; readonly dir: string }) => ({
+  seconds: [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuSeconds(each), 0),
+  written: bytesWritten(pid),
+  kept: statSync(join(dir, LOG_FILE)).size,
+});
+
 /** Each lane asks again as soon as it was answered. A failure ends the benchmark. */
 async function loop(order: LoadOrder & { kind: 'loop' }): Promise<Figure> {
-  const { base, flow, graph, lanes, seconds, pid } = order;
+  const { base, flow, graph, lanes, seconds, watched } = order;
   const open = await Promise.all(Array.from({ length: lanes }, () => openLane(base)));
   let busy = '';
   if (flow === 'reject') {
@@ -79,7 +89,7 @@ async function loop(order: LoadOrder & { kind: 'loop' }): Promise<Figure> {
   const run = async (ms: number): Promise<Figure> => {
     const times: number[] = [];
     const firsts: number[] = [];
-    const before = pid === undefined ? 0 : cpuSeconds(pid);
+    const before = watched && usedBy(watched);
     const began = performance.now();
     await Promise.all(
       open.map(async (lane) => {
@@ -92,8 +102,14 @@ async function loop(order: LoadOrder & { kind: 'loop' }): Promise<Figure> {
       }),
     );
     const figure = toFigure(times, performance.now() - began, firsts);
-    if (pid === undefined) return figure;
-    return { ...figure, cpuMs: ((cpuSeconds(pid) - before) * 1000) / times.length };
+    if (watched === undefined || before === undefined) return figure;
+    const after = usedBy(watched);
+    return {
+      ...figure,
+      cpuMs: ((after.seconds - before.seconds) * 1000) / times.length,
+      writtenKb: (after.written - before.written) / 1024 / times.length,
+      keptKb: (after.kept - before.kept) / 1024 / times.length,
+    };
   };
   await untilWarm(async (ms) => (await run(ms)).perSecond);
   const figure = await run(seconds * 1000);

@@ -4,8 +4,9 @@
  * mean something. Whoever asks is a process of its own on the same cores. Durability is full: nothing is told before
  * it is on the disk.
  *
- * Names: peer wait32 wait1 stream32 flow32 plain32 threads reject bounds turns streams idle start signal steps memory rebuild past; and
- * large, which is only measured when it is named: it fills `--log` (or a temporary directory) with ten million events first.
+ * Names: peer wait32 wait1 stream32 flow32 plain32 threads reject bounds turns streams idle start signal steps memory rebuild
+ * past sizing; and large, which is only measured when it is named: it fills `--log` (or a temporary directory) with ten
+ * million events first.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -13,6 +14,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureLoad } from './load-figures.ts';
 import { measureRest } from './rest-figures.ts';
+import { measureSizing } from './sizing.ts';
 import { HEAD, isMet, toLine, type Row } from './table.ts';
 
 const { values, positionals } = parseArgs({
@@ -48,6 +50,7 @@ say(
 
 await measureLoad(wants, conditions.seconds, report, say);
 await measureRest(wants, report, say, values.log);
+if (wants('sizing')) await measureSizing(conditions.seconds, report);
 
 say(`\n${HEAD}\n${rows.map(toLine).join('\n')}`);
 const result = { conditions, rows: rows.map((row) => ({ ...row, met: isMet(row) })) };

@@ -7,7 +7,9 @@ process.once('message', (order: PartOrder) => {
       ? import('./engine.ts').then(({ runEngine }) => runEngine(order))
       : order.kind === 'engine-turns'
         ? import('./engine.ts').then(({ runEngineTurns }) => runEngineTurns(order))
-        : import('./load.ts').then(({ carryOut }) => carryOut(order));
+        : order.kind === 'sizing'
+          ? import('./sizing.ts').then(({ playSizing }) => playSizing(order))
+          : import('./load.ts').then(({ carryOut }) => carryOut(order));
   done.then(
     (result) => process.send?.({ result }, () => process.exit(0)),
     (error: unknown) => process.send?.({ error: String(error) }, () => process.exit(1)),

@@ -10,6 +10,8 @@ import type {
   Figure,
   LoadOrder,
   PartOrder,
+  SizingFigures,
+  SizingOrder,
   StreamFigures,
   Turns,
 } from './figures.ts';
@@ -39,6 +41,7 @@ export const askLoop = (order: LoadOrder & { kind: 'loop' }) => ask(order) as Pr
 export const askTurns = (order: (LoadOrder & { kind: 'turns' }) | EngineTurnsOrder) =>
   ask(order) as Promise<Turns>;
 export const askStreams = (order: LoadOrder & { kind: 'streams' }) => ask(order) as Promise<StreamFigures>;
+export const askSizing = (order: SizingOrder) => ask(order) as Promise<SizingFigures>;
 export const askEngine = (order: EngineOrder) => ask(order) as Promise<Figure>;
 
 /** Lends the time in which another engine keeps a core busy. */

@@ -25,6 +25,10 @@ export function cpuSeconds(pid: number): number {
 export const bytesRead = (pid: number): number =>
   Number(/rchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1]);
 
+/** Handed to the disk so far, in bytes. */
+export const bytesWritten = (pid: number): number =>
+  Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1]);
+
 /** Open sockets. Files are not counted: threads open theirs at times of their own. */
 export const openSockets = (pid: number): number =>
   readdirSync(`/proc/${pid}/fd`).filter((fd) => isSocket(`/proc/${pid}/fd/${fd}`)).length;
