@@ -10,7 +10,7 @@ import type { BaseText, CheckpointRow, TextColumns } from './text-rows.ts';
 /** Of all texts together, in UTF-16 units. */
 const MAX_HELD = 8_000_000;
 
-export interface HeldText extends BaseText {
+interface HeldText extends BaseText {
   /** Of a channel's value. */
   readonly version?: string;
   /** Of a namespace's latest checkpoint: its row. */
