@@ -42,7 +42,6 @@ export interface VersionPast {
 
 type Event = Recorded<ThreadEvent>;
 const PAGE_EVENTS = 32;
-const MAX_PAGE_EVENTS = 500;
 
 export function openVersions(
   source: RunSource,
@@ -53,16 +52,21 @@ export function openVersions(
   const heads = new Map<number, Promise<string | null>>();
   const values = new Map<string, Promise<Json>>();
 
+  const pages = new Map<number, Promise<readonly Event[]>>();
+
   const read = async (from: number, limit: number) =>
     (await source.readStream(stream, from, limit)) as readonly Event[];
+  /** The events of whole pages, which several questions about a version share. */
+  const pageOf = (page: number): Promise<readonly Event[]> => {
+    const known = pages.get(page) ?? read(page * PAGE_EVENTS + 1, PAGE_EVENTS);
+    pages.set(page, known);
+    return known;
+  };
 
   /** Events from the version backwards. */
   async function* backwards(version: number): AsyncGenerator<Event> {
-    let size = PAGE_EVENTS;
-    for (let last = version; last > 0; last -= size, size = Math.min(2 * size, MAX_PAGE_EVENTS)) {
-      const first = Math.max(1, last - size + 1);
-      yield* (await read(first, last - first + 1)).toReversed();
-    }
+    for (let page = Math.floor((version - 1) / PAGE_EVENTS); page >= 0; page--)
+      for (const event of (await pageOf(page)).toReversed()) if (event.meta.version <= version) yield event;
   }
 
   const headAt = (version: number): Promise<string | null> => {
