@@ -22,7 +22,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1792,
   'src/observe': 418,
-  'src/past': 5487,
+  'src/past': 5491,
   'src/protocol': 1504,
   'src/recording': 5093,
   'src/store/port': 1566,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2191,
-  test: 71196,
+  test: 71318,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -10,6 +10,7 @@ import { VERSION } from '../../src/kernel/product.ts';
 import { suite } from '../support/suite.ts';
 import { until } from '../support/until.ts';
 import { withPrograms, type Programs } from './programs.ts';
+import { assertStudio } from './studio-files.ts';
 
 const test = suite('binary');
 const run = promisify(execFile);
@@ -78,6 +79,7 @@ test('the executable runs an agent, survives kill -9 in a node, and replays its 
       programs.serve({ ...machine, args: ['--config', join(machine.cwd, 'platform.json')] });
     // When the server is killed in the middle of the second node.
     const first = await serve();
+    await assertStudio(first.url);
     const { thread_id: thread } = (await first.ask('POST', '/threads', {})).json;
     const order = { assistant_id: 'agent', input: { dir } };
     const { run_id: id } = (await first.ask('POST', `/threads/${thread}/runs`, order)).json;

@@ -12,6 +12,7 @@ import { PRODUCT, VERSION } from '../../src/kernel/product.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { withGroup } from './process-group.ts';
+import { assertStudio } from './studio-files.ts';
 
 const test = suite('install');
 const run = promisify(execFile);
@@ -59,7 +60,8 @@ async function install(dir: string, lock: Lock): Promise<void> {
 async function askWith(command: readonly string[], cwd: string): Promise<{ answer: unknown; ms: number }> {
   const start = performance.now();
   return withGroup([...command, '--port', '0'], { cwd, env }, async ({ printed, end }) => {
-    const [, url] = await printed(/^Serving on\s+(\S+)$/m);
+    const [, url = ''] = await printed(/^Serving on\s+(\S+)$/m);
+    await assertStudio(url);
     const response = await fetch(`${url}/runs/wait`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
