@@ -4,13 +4,14 @@
  *
  * A4 Secrets that are known when the run begins are replaced by stand-ins in everything that is recorded.
  */
+import { isDeepStrictEqual } from 'node:util';
 import { breathe } from '../kernel/breathe.ts';
 import type { Json } from '../kernel/json.ts';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
 import { SERVER_URL } from '../kernel/server-address.ts';
 import { keptEnvironment } from '../recording/environment.ts';
-import { knownSecrets } from '../recording/known-secrets.ts';
-import { openMasks } from '../recording/masks.ts';
+import { environmentSecrets, knownSecrets, type EnvironmentSecrets } from '../recording/known-secrets.ts';
+import { openMasks, type Masks } from '../recording/masks.ts';
 import { moduleSeed } from '../recording/module-loading.ts';
 import type { RecordingOrder } from '../recording/order.ts';
 import type { StartPart } from '../recording/parts.ts';
@@ -35,16 +36,18 @@ export interface RecordedRunOptions {
 
 export function recordRun({ order, recording, link, file, now }: RecordedRunOptions): RecordedRun {
   const { attempt } = order;
-  const { pairs, secrets } = knownSecrets({ ...order, ...order.config, env: process.env });
+  const { env, ofEnvironment, masks: ownMasks } = surroundings();
+  const { pairs, secrets } = knownSecrets({ ...order, ...order.config, env }, ofEnvironment);
+  const masks = pairs.size === ofEnvironment.pairs.size ? ownMasks : openMasks(pairs);
   const recorder = openRecorder({
-    ...{ attempt, seed: recording.seed, maxBytes: recording.maxBytes, now, masks: openMasks(pairs) },
+    ...{ attempt, seed: recording.seed, maxBytes: recording.maxBytes, now, masks },
     // A refused part also refuses the attempt's checkpoints, which ends it with that error.
     write: (part) => void link.record(part).catch(() => undefined),
   });
   const server = (globalThis as { [SERVER_URL]?: string })[SERVER_URL];
   recorder.add({
     ...{ kind: 'start', attempt, seed: recording.seed, moduleSeed, at: now() },
-    env: keptEnvironment(process.env, secrets.env, recording.env),
+    env: keptEnvironment(env, secrets.env, recording.env),
     ...(server !== undefined && { server }),
     ...(order.observe && { observed: true }),
     ...(!order.isUnnoted && { noted: true }),
@@ -112,4 +115,21 @@ function versionsFor(file: string): StartPart['versions'] {
     versions.set(file, known);
   }
   return known;
+}
+
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly ofEnvironment: EnvironmentSecrets;
+  readonly masks: Masks;
+}
+
+let last: Surroundings | undefined;
+
+/** Secrets and masks of the process's environment: made anew when graph code has changed it. */
+function surroundings(): Surroundings {
+  const env = { ...process.env };
+  if (last !== undefined && isDeepStrictEqual(env, last.env)) return last;
+  const ofEnvironment = environmentSecrets(env);
+  last = { env, ofEnvironment, masks: openMasks(ofEnvironment.pairs) };
+  return last;
 }

@@ -31,13 +31,28 @@ const OPEN_MEMBERS: ReadonlySet<string> = new Set([
   ...['exp', 'expires_at', 'iat', 'nbf', 'auth_time'],
 ]);
 
-/** The environment comes first: modules keep its values for all runs of a process, so its stand-ins never change. */
-export function knownSecrets({ user, inherited, configurable, context, env }: SecretSources): KnownSecrets {
+/** Secrets of the environment alone. */
+export interface EnvironmentSecrets {
+  readonly pairs: ReadonlyMap<string, string>;
+  /** Variables with their stand-ins. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+export function environmentSecrets(env: SecretSources['env']): EnvironmentSecrets {
   const standIns = openStandIns();
   const variables = Object.entries(env).flatMap(([name, value = '']) => {
     const masked = maskedVariable(name, value, standIns);
     return masked === value ? [] : [[name, masked] as const];
   });
+  return { pairs: standIns.pairs, variables: Object.fromEntries(variables) };
+}
+
+/** The environment comes first: modules keep its values for all runs of a process, so its stand-ins never change. */
+export function knownSecrets(
+  { user, inherited, configurable, context, env }: SecretSources,
+  ofEnvironment: EnvironmentSecrets = environmentSecrets(env),
+): KnownSecrets {
+  const standIns = openStandIns(ofEnvironment.pairs);
   const headers = Object.entries(inherited ?? {}).map(
     ([name, value]) => [name, maskedHeader(name, value, standIns)] as const,
   );
@@ -55,7 +70,7 @@ export function knownSecrets({ user, inherited, configurable, context, env }: Se
       inherited: Object.fromEntries(headers),
       ...(keys.configurable && { configurable: keys.configurable }),
       ...(keys.context && { context: keys.context }),
-      env: Object.fromEntries(variables),
+      env: ofEnvironment.variables,
       standIns: standIns.all(),
     },
   };

@@ -187,7 +187,18 @@ export function pack(head: object, bodies: readonly (Uint8Array | undefined)[]):
   const text = Buffer.from(JSON.stringify(head));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(text.length);
-  return zstdCompressSync(Buffer.concat([length, text, ...bodies.flatMap((body) => body ?? [])]));
+  const plain = Buffer.concat([length, text, ...bodies.flatMap((body) => body ?? [])]);
+  return plain.length > MAX_RAW_BYTES ? zstdCompressSync(plain) : rawFrame(plain);
+}
+
+/** Compression saves nothing below it, and costs a context that the garbage collector has to free. */
+const MAX_RAW_BYTES = 255;
+
+/** A frame of zstd with the bytes as they are: magic number, one byte for the size, the last block. */
+function rawFrame(bytes: Buffer): Buffer {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x20, bytes.length, 0, 0, 0]);
+  head.writeUIntLE((bytes.length << 3) | 1, 6, 3);
+  return Buffer.concat([head, bytes]);
 }
 
 const sizeOf = (body: Uint8Array | undefined): number | null => body?.length ?? null;

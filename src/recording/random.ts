@@ -2,7 +2,7 @@
  * Random numbers from a seed: equal for equal seeds, on every machine. They are blocks of a hash of seed and count, so that the
  * next ones do not follow from earlier ones without the seed.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 export interface Random {
   /** At least 0 and below 1, with 53 random bits. */
@@ -14,8 +14,22 @@ export interface Random {
 const MIN_BLOCK_BYTES = 64;
 const MAX_BLOCK_BYTES = 1_024;
 
+const digestAtOnce = (text: string, outputLength: number): Buffer =>
+  hash('shake256', text, { outputEncoding: 'buffer', outputLength });
+const digestByObject = (text: string, outputLength: number): Buffer =>
+  createHash('shake256', { outputLength }).update(text).digest();
+
+/** Node has the option since 24.4. Objects of hashes cost more: the garbage collector has to free them. */
+const digestOf = ((): typeof digestAtOnce => {
+  try {
+    return digestAtOnce('', MIN_BLOCK_BYTES).length === MIN_BLOCK_BYTES ? digestAtOnce : digestByObject;
+  } catch {
+    return digestByObject;
+  }
+})();
+
 export function seededRandom(seed: string): Random {
-  let block = new Uint8Array();
+  let block: Uint8Array = new Uint8Array();
   let used = 0;
   let count = 0;
   const drawn = Buffer.alloc(8);
@@ -23,7 +37,7 @@ export function seededRandom(seed: string): Random {
     for (let at = 0; at < bytes.length;) {
       if (used === block.length) {
         const outputLength = Math.min(MIN_BLOCK_BYTES * 2 ** count, MAX_BLOCK_BYTES);
-        block = createHash('shake256', { outputLength }).update(`${seed} ${count++}`).digest();
+        block = digestOf(`${seed} ${count++}`, outputLength);
         used = 0;
       }
       const part = block.subarray(used, used + bytes.length - at);

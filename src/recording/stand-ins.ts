@@ -93,8 +93,8 @@ export interface StandIns {
   all(): readonly string[];
 }
 
-export function openStandIns(): StandIns {
-  const pairs = new Map<string, string>();
+export function openStandIns(earlier?: StandIns['pairs']): StandIns {
+  const pairs = new Map(earlier);
   const others = new Set<string>();
 
   function secret(text: string, label: string): string {
