@@ -1,14 +1,17 @@
 /** The `init` command: writes the first files of a project. Asks nothing and overwrites nothing. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Option, type Command } from 'commander';
 import { PRODUCT } from '../kernel/product.ts';
 import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
+import { ADDITIONS } from './init/additions.ts';
 import { readmeOf } from './init/agent.ts';
 import { findOrigin, type Origin } from './init/origin.ts';
 import { DEFAULT_TEMPLATE, TEMPLATES, toJson, type Template } from './init/templates.ts';
+
+const ALL = { ...TEMPLATES, ...ADDITIONS };
 
 /** Files that make a folder a project. */
 const CONFIGURATIONS = ['platform.json', 'langgraph.json'];
@@ -19,13 +22,13 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
     .argument('[folder]', 'folder of the project; made when it is missing', '.')
     .addOption(
       new Option('-t, --template <name>', 'what to write')
-        .choices(Object.keys(TEMPLATES))
+        .choices(Object.keys(ALL))
         .default(DEFAULT_TEMPLATE),
     )
     .summary('write the first files of a project')
     .description(
       `Writes the first files of a project and says what to do next. Asks nothing and overwrites nothing.\n\nTemplates:\n${Object.entries(
-        TEMPLATES,
+        ALL,
       )
         .map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}`)
         .join('\n')}`,
@@ -37,19 +40,26 @@ export const addInit = (program: Command, host: Host, finish: Finish): Command =
         'init my-agent',
         'init hello --template function',
         'init --template auth',
+        'init --template github',
+        'init --template vscode',
       ),
     )
     .action(async (given: string, { template: name }: { template: string }) => {
       const folder = resolve(host.cwd, given);
-      const template = TEMPLATES[name]!;
+      const template = ALL[name]!;
       const origin = findOrigin(folder, host.env);
       const files = await toWrite(folder, name, template, origin);
       mkdirSync(folder, { recursive: true });
-      for (const [file, text] of files) writeFileSync(join(folder, file), text, { flag: 'wx' });
+      for (const [file, text] of files) {
+        mkdirSync(dirname(join(folder, file)), { recursive: true });
+        writeFileSync(join(folder, file), text, { flag: 'wx' });
+      }
       const shown = relative(host.cwd, folder);
       host.print(`Wrote ${files.map(([file]) => join(shown, file)).join(', ')}`);
       host.print('\nNext:');
-      for (const line of nextSteps(shown, template, origin, files)) host.print(`  ${line}`);
+      const next = ADDITIONS[name]?.next;
+      for (const line of next === undefined ? nextSteps(shown, template, origin, files) : [next])
+        host.print(`  ${line}`);
       finish(EXIT_OK);
     });
 
@@ -69,8 +79,11 @@ async function toWrite(
   );
   const taken = wanted.map(([file]) => file).filter((file) => existsSync(join(folder, file)));
   if (taken.length > 0)
-    throw new Error(`${folder} has ${taken.join(', ')} already; nothing was written, name another folder`);
-  if (name === 'auth' && isProject) return wanted;
+    throw new Error(
+      `${folder} has ${taken.join(', ')} already; nothing was written, ` +
+        (name in ADDITIONS ? `write it into another folder and merge the two` : 'name another folder'),
+    );
+  if (name in ADDITIONS || (name === 'auth' && isProject)) return wanted;
   const writesManifest = !existsSync(join(folder, MANIFEST));
   // npm installs the schema with the program, so a newer program brings a newer schema.
   const isInstalled = writesManifest && origin.dependency !== undefined;

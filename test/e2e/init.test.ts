@@ -106,6 +106,25 @@ test('the schema that the configuration of init names is there, also without the
     assert.deepEqual(readdirSync(installed).includes('platform.schema.json'), false);
   }));
 
+test('init adds a workflow and a debugger configuration beside what a project has, and overwrites neither', () =>
+  withTempDir(async (dir) => {
+    writeFileSync(join(dir, 'package.json'), '{}');
+    for (const [template, file] of [
+      ['github', '.github/workflows/rewound.yml'],
+      ['vscode', '.vscode/launch.json'],
+    ] as const) {
+      const { code, out } = await runHere(['init', dir, '--template', template]);
+      assert.equal(code, 0);
+      assert.ok(out.includes(file), out);
+      const text = readFileSync(join(dir, file), 'utf8');
+      assert.match(text, template === 'github' ? /rewound rerun --check tests/ : /"--break",\s+"--inspect"/);
+      writeFileSync(join(dir, file), 'mine');
+      await assert.rejects(runHere(['init', dir, '--template', template]), { exitCode: 2 });
+      assert.equal(readFileSync(join(dir, file), 'utf8'), 'mine');
+    }
+    assert.deepEqual(readdirSync(dir).sort(), ['.github', '.vscode', 'package.json']);
+  }));
+
 test('init overwrites nothing, and adds an auth handler to a project that is there', () =>
   withTempDir(async (dir) => {
     writeFileSync(join(dir, 'hello.ts'), 'mine');
