@@ -1,10 +1,9 @@
 /** The program's entry: the only module that reads command-line arguments and signals. */
 import { runCommandLine } from './cli/command-line.ts';
-import { CommandFailed, EXIT_POISONED, EXIT_USAGE } from './cli/exit-codes.ts';
+import { exitCodeOf } from './cli/exit-codes.ts';
 import type { Host } from './cli/host.ts';
 import { missingLibraryText } from './kernel/missing-library.ts';
 import { ConfigError } from './config/config.ts';
-import { DiskFailed, isDiskFull } from './store/port/disk.ts';
 
 const host: Host = {
   env: process.env,
@@ -36,9 +35,4 @@ try {
   if (error instanceof ConfigError) for (const problem of error.problems) console.error(problem);
   else console.error(missingLibraryText(error) ?? (error instanceof Error ? error.message : error));
   process.exit(process.exitCode ?? exitCodeOf(error));
-}
-
-function exitCodeOf(error: unknown): number {
-  if (error instanceof CommandFailed) return error.exitCode;
-  return error instanceof DiskFailed || isDiskFull(error) ? EXIT_POISONED : EXIT_USAGE;
 }

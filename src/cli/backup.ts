@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { CommandFailed, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import { Unavailable } from '../kernel/unavailable.ts';
+import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
@@ -30,7 +31,7 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
     .addHelpText(
       'after',
       helpEnd(
-        '0 written, 2 wrong option, or the file is there already, 3 the log cannot be opened, 70 the disk failed',
+        '0 written, 2 wrong option, or the file is there already, 3 the log is missing or damaged, 70 the disk failed',
         'backup monday.backup',
         'backup --data /var/lib/my-project /backups/monday.backup',
       ),
@@ -40,8 +41,8 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
       const progress = openProgress(host, systemClock());
       try {
         const { exists, problem } = store.condition();
-        if (!exists) throw new CommandFailed(EXIT_UNTRIED, `there is no log in ${address}`);
-        if (problem !== undefined) throw new CommandFailed(EXIT_UNTRIED, problem);
+        if (!exists) throw new Unavailable(`there is no log in ${address}`);
+        if (problem !== undefined) throw new Unavailable(problem);
         const made = await store.backUp(resolve(host.cwd, file), { force, onProgress: progress.report });
         progress.clear();
         const size = amountText(made.bytes, 'bytes');

@@ -1,6 +1,7 @@
 /** Defines the command line, one file per command. The library handles `--help`, `--version` and misspelt names. */
 import { Command, CommanderError } from 'commander';
 import { PRODUCT, VERSION } from '../kernel/product.ts';
+import { addCalls } from './calls.ts';
 import { addBackup } from './backup.ts';
 import { addDev } from './dev.ts';
 import { EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
@@ -15,6 +16,9 @@ import { addOpen } from './open.ts';
 import { addOpenapi } from './openapi.ts';
 import { addRekey } from './rekey.ts';
 import { addReplay } from './replay.ts';
+import { addRerun } from './rerun.ts';
+import { addShow } from './show.ts';
+import { addThreads } from './threads.ts';
 import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addVerify } from './verify.ts';
@@ -23,8 +27,8 @@ const EXIT_CODES = `
 Exit codes:
   0  done or equal; for a server: stopped by a signal after a clean stop
   1  a difference or problem was found, or the work failed
-  2  wrong command, option or configuration; for a server: a data directory that it cannot use
-  3  could not be tried: something that it needs is missing, unreadable or in use
+  2  wrong command, option or configuration, or what is to be written exists already
+  3  something that is needed is missing, damaged or in use
   70 the disk failed; a restart decides what the last commit became`;
 
 type Add = (program: Command, host: Host, finish: Finish) => Command;
@@ -32,7 +36,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 /** Commands in the order of the help. */
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
-  ['Look into the log:', [addReplay, addDiff, addPin]],
+  ['Look back:', [addThreads, addShow, addCalls, addRerun, addDiff, addPin, addReplay]],
   ['Carry a thread:', [addExport, addImport, addOpen]],
   ['Keep the log:', [addBackup, addRestore, addVerify, addRekey]],
 ];

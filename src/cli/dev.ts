@@ -21,7 +21,8 @@ export const addDev = (program: Command, host: Host, finish: Finish): Command =>
     .addHelpText(
       'after',
       helpEnd(
-        '0 stopped by a signal, 1 the stop failed, 2 wrong option, configuration or data directory, 70 the disk failed',
+        '0 stopped by a signal, 1 the stop failed, 2 wrong option or configuration, 3 the data directory is damaged or in use, ' +
+          '70 the disk failed',
         'dev',
         'dev --config ../my-project --port 8080',
         'dev --no-rerun',

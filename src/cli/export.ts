@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { readConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED, EXIT_USAGE, orUntried } from './exit-codes.ts';
+import { CommandFailed, EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import {
@@ -43,7 +43,7 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
     .addHelpText(
       'after',
       helpEnd(
-        '0 written, 1 failed, 2 wrong option or unknown thread, 3 the log or the file cannot be opened, 70 the disk failed',
+        '0 written, 1 failed, 2 wrong option, or the file exists, 3 unknown thread, or the log or the file cannot be opened, 70 the disk failed',
         'export --thread 01a20dad-6682 --output thread.rewound',
         'export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.rewound',
       ),
@@ -59,13 +59,12 @@ async function run(
 ): Promise<void> {
   if (thread === undefined || output === undefined)
     throw new CommandFailed(EXIT_USAGE, 'export: expected --thread and --output');
-  const { exportThread, NothingToExport } = await import('../archive/write.ts');
+  const { exportThread } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
-  const { FileRefused, writeFile } = await import('../archive/to-file.ts');
-  const { DiskFailed } = await import('../store/port/disk.ts');
+  const { writeFile } = await import('../archive/to-file.ts');
   const { findThread } = await import('../past/find.ts');
   const { store } = await openStore(options, host);
-  const history = orUntried(store.openPast);
+  const history = store.openPast();
   const threadId = await findThread(history, thread).finally(() => history.close());
   const source = store.openSource(threadId);
   const clock = systemClock();
@@ -82,11 +81,7 @@ async function run(
       return;
     }
     const path = resolve(host.cwd, output);
-    const bytes = await writeFile(path, chunks, { replace: force }).catch((error: Error) => {
-      if (error instanceof NothingToExport || error instanceof DiskFailed) throw error;
-      const code = error instanceof FileRefused ? EXIT_UNTRIED : EXIT_DIFFERENT;
-      throw new CommandFailed(code, `export: ${error.message}`, { cause: error });
-    });
+    const bytes = await writeFile(path, chunks, { replace: force });
     progress.clear();
     host.print(
       json

@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import { Unavailable } from '../kernel/unavailable.ts';
+import { CommandFailed, EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
 import { openProgress } from './progress.ts';
-import { throwFileFailure } from './refused-file.ts';
 import { sendFile } from './send-file.ts';
 
 interface ImportOptions extends DataOptions {
@@ -37,8 +37,8 @@ export const addImport = (program: Command, host: Host, finish: Finish): Command
     .addHelpText(
       'after',
       helpEnd(
-        '0 imported, 1 damaged file or taken id, 2 wrong option, 3 the file, the log or the server cannot be opened, ' +
-          '70 the disk failed',
+        '0 imported, 1 the server refused it, 2 wrong option or taken id, 3 the file is missing or damaged, or the log or ' +
+          'server cannot be opened, 70 the disk failed',
         'import thread.rewound --data /var/lib/my-project',
         'import thread.rewound --new-id',
         'import thread.rewound --url http://127.0.0.1:2024 --header "x-api-key: KEY"',
@@ -76,15 +76,13 @@ export async function importHere(
     });
     if (imported.ok) return imported;
     throw new CommandFailed(
-      EXIT_DIFFERENT,
+      EXIT_USAGE,
       `import: thread ${imported.fileId} or one of its runs is here already; --new-id imports it under new ids`,
     );
   } catch (error) {
     if (error instanceof Error && error.name === 'DataDirectoryBusy')
-      throw new CommandFailed(EXIT_UNTRIED, `${error.message}; --url imports into a running server`, {
-        cause: error,
-      });
-    throwFileFailure(error, EXIT_DIFFERENT);
+      throw new Unavailable(`${error.message}; --url imports into a running server`, { cause: error });
+    throw error;
   } finally {
     progress.clear();
   }

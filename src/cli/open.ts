@@ -34,7 +34,7 @@ export const addOpen = (program: Command, host: Host, finish: Finish): Command =
     .addHelpText(
       'after',
       helpEnd(
-        '0 stopped, 1 damaged file, 2 wrong option, 3 the file cannot be opened, 70 the disk failed',
+        '0 stopped, 2 wrong option, 3 the file is missing or damaged, 70 the disk failed',
         'open thread.rewound',
         'open thread.rewound --port 8080',
       ),

@@ -4,7 +4,6 @@ import type { Overrides } from '../config/config.ts';
 import { findDataDir, findEncryptionKeys } from '../config/load.ts';
 import type { History } from '../store/port/past.ts';
 import type { Store } from '../open-store.ts';
-import { orUntried } from './exit-codes.ts';
 import type { Host } from './host.ts';
 
 export const withConfigOption = (command: Command): Command =>
@@ -52,5 +51,5 @@ export async function openStore(
 /** R1 Opens that log read-only. */
 export async function openPast(options: DataOptions, host: Pick<Host, 'env' | 'cwd'>): Promise<History> {
   const { store } = await openStore(options, host);
-  return orUntried(store.openPast);
+  return store.openPast();
 }

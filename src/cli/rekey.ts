@@ -1,7 +1,8 @@
 /** The `rekey` command: seals the content of a log under the first of its keys, beside no running server. */
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { CommandFailed, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import { Unavailable } from '../kernel/unavailable.ts';
+import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
@@ -18,22 +19,19 @@ export const addRekey = (program: Command, host: Host, finish: Finish): Command 
     .addHelpText(
       'after',
       helpEnd(
-        '0 done, 2 wrong option or key, or damaged content, 3 there is no log, or a server uses it, 70 the disk failed',
+        '0 done, 2 wrong option or key, 3 the log is missing, damaged or in use, 70 the disk failed',
         'rekey',
         'rekey --data /var/lib/my-project',
       ),
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
       const { address, store } = await openStore(options, host);
-      if (!store.condition().exists) throw new CommandFailed(EXIT_UNTRIED, `there is no log in ${address}`);
+      if (!store.condition().exists) throw new Unavailable(`there is no log in ${address}`);
       const progress = openProgress(host, systemClock());
       try {
         const { rows } = store.rekey(progress.report);
         progress.clear();
         host.print(json ? JSON.stringify({ rows }) : `encrypted ${rows} rows anew under the first key`);
-      } catch (error) {
-        if ((error as Error).name !== 'DataDirectoryBusy') throw error;
-        throw new CommandFailed(EXIT_UNTRIED, (error as Error).message, { cause: error });
       } finally {
         progress.clear();
       }

@@ -1,10 +1,9 @@
 /** The `restore` command: puts a backup in the place of a log. */
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { CommandFailed, EXIT_DIFFERENT, EXIT_OK, EXIT_UNTRIED } from './exit-codes.ts';
+import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { openStore, withDataOption, withJsonOption, type DataOptions } from './options.ts';
@@ -31,7 +30,7 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
     .addHelpText(
       'after',
       helpEnd(
-        '0 restored, 1 the backup is damaged, 2 wrong option, or there is a log already, 3 no such file, or the folder is in use, 70 the disk failed',
+        '0 restored, 2 wrong option, or there is a log already, 3 the backup is missing or damaged, or the folder in use, 70 the disk failed',
         'restore monday.backup --data /var/lib/my-project',
         'restore monday.backup --force',
       ),
@@ -41,7 +40,6 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
       const progress = openProgress(host, clock);
       const { address, store } = await openStore(options, host);
       const path = resolve(host.cwd, file);
-      if (!existsSync(path)) throw new CommandFailed(EXIT_UNTRIED, `${path} does not exist`);
       try {
         const restored = store.restore(path, { force, now: clock.now(), onProgress: progress.report });
         progress.clear();
@@ -49,22 +47,8 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
         if (json) host.print(JSON.stringify({ position, aside: aside ?? null }));
         else host.print(`restored into ${address}, up to position ${position}`);
         if (!json && aside !== undefined) host.print(`the log that was there is in ${aside}`);
-      } catch (error) {
-        throw toCommandError(error);
       } finally {
         progress.clear();
       }
       finish(EXIT_OK);
     });
-
-/** Exit codes by the name of the error. */
-const CODES: Readonly<Record<string, number>> = {
-  BackupDamaged: EXIT_DIFFERENT,
-  DataDirectoryBusy: EXIT_UNTRIED,
-};
-
-function toCommandError(error: unknown): unknown {
-  const { name, message } = error as Error;
-  const code = CODES[name];
-  return code === undefined ? error : new CommandFailed(code, message, { cause: error });
-}

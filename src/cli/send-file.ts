@@ -1,7 +1,8 @@
 /** Sends an exported thread to a running server. */
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { CommandFailed, EXIT_DIFFERENT, EXIT_UNTRIED, EXIT_USAGE } from './exit-codes.ts';
+import { Unavailable } from '../kernel/unavailable.ts';
+import { CommandFailed, EXIT_DIFFERENT, EXIT_POISONED, EXIT_UNAVAILABLE, EXIT_USAGE } from './exit-codes.ts';
 
 export interface SendOptions {
   readonly url: string;
@@ -10,13 +11,20 @@ export interface SendOptions {
   readonly header?: readonly string[];
 }
 
+/** By the status of the answer: what an import into a folder ends with for the same reason. */
+const CODES: Readonly<Record<number, number>> = {
+  409: EXIT_USAGE,
+  422: EXIT_UNAVAILABLE,
+  507: EXIT_POISONED,
+};
+
 /** Returns the thread's id there. */
 export async function sendFile(
   path: string,
   { url, newId = false, header = [] }: SendOptions,
 ): Promise<string> {
-  const unreadable = (problem: string): CommandFailed =>
-    new CommandFailed(EXIT_UNTRIED, `import: ${path} cannot be read: ${problem}`);
+  const unreadable = (problem: string): Unavailable =>
+    new Unavailable(`import: ${path} cannot be read: ${problem}`);
   // A folder would be sent as an empty body.
   const { isFile } = await stat(path).then(
     (found) => ({ isFile: found.isFile() }),
@@ -36,15 +44,14 @@ export async function sendFile(
   const target = `${url.replace(/\/+$/, '')}/threads/import${newId ? '?new_id=true' : ''}`;
   const response = await fetch(target, { method: 'POST', headers, body }).catch((error: Error) => {
     const { cause } = error as { cause?: { message?: string } };
-    throw new CommandFailed(
-      EXIT_UNTRIED,
-      `import: ${url} does not answer: ${cause?.message ?? error.message}`,
-      { cause: error },
-    );
+    throw new Unavailable(`import: ${url} does not answer: ${cause?.message ?? error.message}`);
   });
   const text = await response.text();
   if (!response.ok)
-    throw new CommandFailed(EXIT_DIFFERENT, `import: ${url} answered ${response.status}: ${detailOf(text)}`);
+    throw new CommandFailed(
+      CODES[response.status] ?? EXIT_DIFFERENT,
+      `import: ${url} answered ${response.status}: ${detailOf(text)}`,
+    );
   return String((JSON.parse(text) as { thread_id?: unknown }).thread_id);
 }
 

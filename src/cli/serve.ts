@@ -28,7 +28,8 @@ export const addServe = (program: Command, host: Host, finish: Finish): Command 
     .addHelpText(
       'after',
       helpEnd(
-        '0 stopped by a signal, 1 the stop failed, 2 wrong option, configuration or data directory, 70 the disk failed',
+        '0 stopped by a signal, 1 the stop failed, 2 wrong option or configuration, 3 the data directory is damaged or in use, ' +
+          '70 the disk failed',
         'serve',
         'serve --config my-project --port 8080 --data /var/lib/my-project',
       ),

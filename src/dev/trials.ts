@@ -9,7 +9,8 @@ import type { History } from '../store/port/past.ts';
 import type { EventLog } from '../store/port/log.ts';
 import { openJudge, withLate, type Judge } from '../past/reexecution/judge.ts';
 import { readPins, type Pin } from './pins.ts';
-import { verdictLines, type Verdict } from './verdict.ts';
+import { verdictLines } from '../past/reexecution/print.ts';
+import type { Verdict } from './verdict.ts';
 
 export interface Trials {
   /** Remembers the runs that end in this log. */
@@ -133,7 +134,7 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
     const key = `${graphId} ${reasons.join('\n')}`;
     if (kind === 'untried' && toldReasons.has(key)) return;
     if (kind === 'untried') toldReasons.add(key);
-    say(verdictLines(verdict).join('\n'));
+    say(verdictLines(verdict.result, verdict.tookMs).join('\n'));
   }
 
   return {

@@ -13,7 +13,7 @@ import { parseArgs } from 'node:util';
 import { Client } from '@langchain/langgraph-sdk';
 import { loadConfig } from '../config/load.ts';
 import { storeAt } from '../open-store.ts';
-import { runReplay } from '../past/tell/command.ts';
+import { tellPast } from '../past/tell/command.ts';
 import { startServer } from '../serve.ts';
 
 const { values: args } = parseArgs({ options: { url: { type: 'string' } } });
@@ -124,9 +124,11 @@ async function play(target: Target): Promise<void> {
 
   say("replay the thread's log");
   if (target.own === undefined)
-    return console.log(`npm run replay -- --data <the server's data directory> --thread ${id}`);
+    return console.log(`npm run rewound -- show ${id} --data <the server's data directory>`);
   await target.own.delivered;
-  await runReplay(storeAt(target.own.data).openPast, { thread: id }, { print: (line) => console.log(line) });
+  const past = storeAt(target.own.data).openPast();
+  await tellPast(past, id, {}, { folders: [], print: (line) => console.log(line) });
+  past.close();
 }
 
 const target: Target =

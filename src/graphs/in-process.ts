@@ -26,6 +26,7 @@ import { readModelAnswer } from '../recording/usage.ts';
 import { currentSession, type Session } from '../recording/session.ts';
 import { noteLibraryCalls } from './langgraph/call-handler.ts';
 import { openMeter } from './meter.ts';
+import { nodeFunctions, type OnNodes } from './node-functions.ts';
 import { observeRun, watchQueues } from './observed-run.ts';
 import { openUserLibraries, type UserLibraryFinder } from './user-library.ts';
 
@@ -47,10 +48,7 @@ export interface InProcessGraphs extends GraphHost, StateHost {
     signal: AbortSignal,
     onWork?: (work: Promise<unknown>) => void,
   ): Promise<RunEnd>;
-  /**
-   * Resolves each graph's library ahead of its first run. If file descriptors run out at that run, Node would cache the
-   * failed look-up for the life of the process.
-   */
+  /** Resolves each graph's library ahead of its first run: Node keeps a look-up that finds no free file descriptor. */
   findLibraries(): Promise<void>;
 }
 
@@ -59,11 +57,13 @@ export function openInProcessGraphs({
   problems = [],
   ids,
   clock,
+  onNodes = () => undefined,
 }: {
   readonly graphs: readonly LoadedGraph[];
   readonly problems?: readonly GraphProblem[];
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly onNodes?: OnNodes;
 }): InProcessGraphs {
   observePrints();
   const libraries = new Map(graphs.map(({ file }) => [file, openUserLibraries(file)]));
@@ -103,6 +103,7 @@ export function openInProcessGraphs({
       giveCallKeys();
     }
     noteLibraryCalls();
+    onNodes(nodeFunctions(graph), true);
     return runLangGraph(graph, library, order, attempt, ids);
   };
 
@@ -115,6 +116,7 @@ export function openInProcessGraphs({
     // A plain function is one task; a factory or graph replaces this.
     const whole = wholeRun(order);
     setConfigOf(() => whole);
+    onNodes({ [order.graphId]: source.fn }, false);
     if (source.kind === 'plain') return runFunction(source.fn, order, attempt, ids);
     const runtime = await runRuntime(order, attempt.items, entry.anyLibrary);
     const asFactory = async (): Promise<RunEnd> => {

@@ -1,64 +1,42 @@
 /** Finds threads and runs by the first characters of their ids. */
-import { isUuid } from '../kernel/ids.ts';
-import type { History } from '../store/port/past.ts';
+import { Unavailable } from '../kernel/unavailable.ts';
 import type { RunRecord } from '../store/port/views/runs.ts';
+import type { History } from '../store/port/past.ts';
 
-/** Beginning of an id as the replay prints it, with or without the ellipsis. */
+/** Beginning of an id as lists print it, with or without the ellipsis. */
 const PREFIX = /^[0-9a-f][0-9a-f-]{3,35}…?$/i;
 const MAX_NAMED = 5;
 
-const toPrefix = (given: string): string => given.replace('…', '').toLowerCase();
-
-/** Throws for a text that cannot be the beginning of an id. */
-export function assertPrefix(given: string): void {
-  if (!PREFIX.test(given))
-    throw new Error(`--thread: expected an id or its first characters, found "${given}"`);
+/** A thread, or one of its runs. */
+export interface Found {
+  readonly threadId: string;
+  readonly run?: RunRecord;
 }
 
-/** Returns the id of the thread. Throws when none or several are found. */
-export async function findThread(history: History, given: string): Promise<string> {
-  assertPrefix(given);
-  const prefix = toPrefix(given);
-  if (isUuid(prefix)) return prefix;
-  const ids = await history.past.threadIds(prefix, MAX_NAMED);
-  const [id] = ids;
-  if (id === undefined) throw new Error(`--thread: found no thread whose id begins with ${prefix}`);
-  if (ids.length > 1)
-    throw new Error(`--thread: found several threads that begin with ${prefix}: ${ids.join(', ')}`);
-  return id;
-}
-
-/** Returns the one of a thread's runs. Throws when none or several are found. */
-export function findRunOf(threadId: string, runIds: readonly string[], given: string): string {
-  const prefix = toPrefix(given);
-  const found = runIds.filter((id) => id.startsWith(prefix));
-  if (found.length === 1) return found[0]!;
-  throw new Error(
-    found.length === 0
-      ? `--run: thread ${threadId} has no run whose id begins with ${prefix}`
-      : `--run: several runs begin with ${prefix}: ${found.join(', ')}`,
-  );
-}
-
-/** Returns the run, or the last run of the thread. Throws when none or several are found. */
-export async function findRun(history: History, given: string): Promise<RunRecord> {
+/** Undefined stands for the log's thread, for that of an exported file. Throws when none or several are found. */
+export async function findTarget(history: History, given: string | undefined): Promise<Found> {
+  if (given === undefined) return { threadId: (await history.past.threads())[0]!.thread_id };
   if (!PREFIX.test(given))
     throw new Error(`expected the id of a run or thread, or its first characters, found "${given}"`);
-  const prefix = toPrefix(given);
+  const prefix = given.replace('…', '').toLowerCase();
   const runs = await history.past.runIds(prefix, MAX_NAMED);
   const threads = await history.past.threadIds(prefix, MAX_NAMED);
-  const found = new Map<string, RunRecord>();
-  for (const runId of runs) found.set(runId, (await history.views.runs.get(runId))!);
-  for (const threadId of threads) {
-    const last = await history.views.runs.latest(threadId);
-    if (last !== undefined) found.set(last.runId, last);
-  }
-  const [run] = found.values();
-  if (run !== undefined && found.size === 1) return run;
-  if (found.size > 1)
-    throw new Error(`several runs or threads begin with ${prefix}: ${[...runs, ...threads].join(', ')}`);
-  const [threadId] = threads;
-  throw new Error(
-    threadId === undefined ? `no run or thread begins with ${prefix}` : `thread ${threadId} has no run`,
-  );
+  const [id, ...others] = [...runs, ...threads];
+  if (id === undefined) throw new Unavailable(`no run or thread begins with ${prefix}`);
+  if (others.length > 0)
+    throw new Error(`several runs or threads begin with ${prefix}: ${[id, ...others].join(', ')}`);
+  if (runs.length === 0) return { threadId: id };
+  const run = (await history.views.runs.get(id))!;
+  return { threadId: run.threadId, run };
+}
+
+/** Returns the thread, or that of the run. */
+export const findThread = async (history: History, given: string): Promise<string> =>
+  (await findTarget(history, given)).threadId;
+
+/** Returns the run, or the last run of the thread. */
+export async function findRun(history: History, given: string | undefined): Promise<RunRecord> {
+  const { threadId, run = await history.views.runs.latest(threadId) } = await findTarget(history, given);
+  if (run === undefined) throw new Unavailable(`thread ${threadId} has no run`);
+  return run;
 }

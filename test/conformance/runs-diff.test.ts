@@ -101,7 +101,7 @@ test('diff refuses runs that are missing or ambiguous, and logs that are not the
       assert.equal((await s.request('GET', `/runs/diff?${query}`)).status, 422);
     const diff = (...args: string[]) => runHere(['diff', ...args, '--data', join(s.dir, 'data')]);
     await assert.rejects(diff(run, MISSING), /no run or thread begins with 0000/);
-    await assert.rejects(diff(run, 'x'), /expected the id of a run or thread/);
+    await assert.rejects(diff(run, 'x'), /"x" is no file that exists, and no id of a run or thread/);
     await assert.rejects(diff(run.slice(0, 4), other), /several runs or threads begin with/);
     await assert.rejects(runHere(['diff', run, run, '--data', s.dir]), { exitCode: 3 });
   }));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, ended, newThread, say, startGated, textsOf } from './scene.ts';
+import { config, ended, MISSING, newThread, say, startGated, textsOf } from './scene.ts';
 import { readFrames } from './stream-reader.ts';
 
 const test = suite('conformance: threads that are carried');
@@ -142,7 +142,7 @@ test('an id that is taken is refused, and --new-id imports beside it', () =>
     const events = async () => (await readFile(join(data, 'log.db'))).length;
     const size = await events();
     const taken = await failureOf(importInto(data, file));
-    assert.deepEqual([taken.exitCode, await events()], [1, size]);
+    assert.deepEqual([taken.exitCode, await events()], [2, size]);
     assert.match(taken.message, /is here already; --new-id imports it under new ids/);
     const first = (JSON.parse((await importInto(data, file, '--new-id')).out) as { thread_id: string })
       .thread_id;
@@ -171,7 +171,7 @@ test('a folder with a running server, an existing file and unknown threads are r
     const busy = await failureOf(importInto(data, file));
     assert.deepEqual([busy.exitCode, /--url imports into a running server/.test(busy.message)], [3, true]);
     const again = await failureOf(runHere(['export', '--data', data, '--thread', threadId, '-o', file]));
-    assert.deepEqual([again.exitCode, /replace it with --force/.test(again.message)], [3, true]);
+    assert.deepEqual([again.exitCode, /replace it with --force/.test(again.message)], [2, true]);
     assert.equal(
       (await runHere(['export', '--data', data, '--thread', threadId, '-o', file, '--force'])).code,
       0,
@@ -187,49 +187,108 @@ test('a folder with a running server, an existing file and unknown threads are r
         `${file}2`,
       ]),
     );
-    assert.match(missing.message, /does not exist here/);
+    assert.match(missing.message, /no run or thread begins with/);
     assert.ok(!existsSync(`${file}2`));
     const nothing = await failureOf(importInto(data, join(s.dir, 'no-such-file')));
     assert.equal(nothing.exitCode, 3);
   }));
 
-test('folders, missing and damaged files end each command with its documented exit code', () =>
+test('one cause has one exit code in all commands: 2 for usage and what exists, 3 for missing, damaged or in use', () =>
   withServer({}, async (s) => {
-    // Given a thread's file, a damaged one, a folder and a name that nothing has
+    // Given the log of a running server, an empty folder, a thread's file, a damaged one, and a file that is in the way
+    const data = ['--data', join(s.dir, 'data')];
+    const project = ['--config', config('platform.json')];
     const threadId = await newThread(s);
     const good = await exportFrom(s, threadId);
-    const [damaged, none, elsewhere] = ['damaged', 'none', 'elsewhere'].map((name) => join(s.dir, name)) as [
+    const [damaged, none, empty] = ['damaged', 'none', 'empty'].map((name) => join(s.dir, name)) as [
       string,
       string,
       string,
     ];
     await writeFile(damaged, (await readFile(good)).subarray(0, -1));
-    const commands = (file: string): (readonly [args: string[], whenDamaged: number])[] => [
-      [['import', file, '--data', elsewhere], 1],
-      [['open', file], 1],
-      [['replay', file], 3],
-      [['replay', '--execute', file, '--config', config('platform.json')], 3],
+    await writeFile(join(s.dir, 'hello.ts'), 'mine');
+    const onFiles = (file: string): string[][] => [
+      ['import', file, '--data', empty],
+      ['open', file],
+      ['restore', file, '--data', empty],
+      ...['show', 'calls', 'replay'].map((command) => [command, file]),
+      ['diff', file, file],
+      ['rerun', file, ...project],
+      ['rerun', '--check', file, ...project],
+      ['replay', '--execute', file, ...project],
     ];
-    // When a command is given one of them, then its code and words say which it was
-    for (const [file, words] of [
-      [s.dir, /is a folder or a device/],
-      [none, /cannot be opened: ENOENT/],
-      [damaged, /is cut off or damaged/],
-    ] as const)
-      for (const [args, whenDamaged] of commands(file)) {
+    const onIds = (where: string[]): string[][] => [
+      ...['show', 'calls', 'pin'].map((command) => [command, MISSING, ...where]),
+      ['diff', MISSING, MISSING, ...where],
+      ['rerun', MISSING, ...project, ...where],
+      ['export', '--thread', MISSING, '-o', none, ...where],
+      ['replay', '--thread', MISSING, ...where],
+    ];
+    const causes: Readonly<Record<string, readonly [code: number, RegExp, string[][]]>> = {
+      missing: [3, /no file that exists|ENOENT|does not exist/, onFiles(none)],
+      damaged: [3, /damaged|no backup of this program/, onFiles(damaged)],
+      folder: [3, /is a folder|EISDIR|is no backup/, onFiles(s.dir)],
+      'no log': [
+        3,
+        /does not exist|there is no log/,
+        [
+          ...onIds(['--data', empty]),
+          ...['threads', 'verify', 'rekey', 'replay'].map((command) => [command, '--data', empty]),
+          ['backup', none, '--data', empty],
+        ],
+      ],
+      unknown: [3, /no run or thread begins with/, onIds(data)],
+      'in use': [
+        3,
+        /in use|is used|uses it/,
+        [
+          ['import', good, ...data],
+          ['rekey', ...data],
+        ],
+      ],
+      exists: [
+        2,
+        /exists|has a log|already/,
+        [
+          ['export', '--thread', threadId, '-o', good, ...data],
+          ['backup', good, ...data],
+          ['restore', good, ...data],
+          ['init', s.dir, '--template', 'function'],
+        ],
+      ],
+      usage: [
+        2,
+        /expected/,
+        [
+          ['export', '-o', none, ...data],
+          ['threads', '--limit', '0', ...data],
+          ['threads', '--since', 'then', ...data],
+          ['show', threadId, '--to', 'x', ...data],
+          ['show', threadId, '--to', '999999999', ...data],
+          ['show', threadId, '--markdown', '--max-characters', '9', ...data],
+          ['calls', good, 'x'],
+          ['rerun', '--update', threadId, ...project, ...data],
+          ['rerun', good, '--match', 'all', ...project],
+        ],
+      ],
+    };
+    // When a command meets one of them, then its code and words say which it was
+    for (const [cause, [code, words, all]] of Object.entries(causes))
+      for (const args of all) {
         const { exitCode, message } = await failureOf(runHere(args));
-        assert.deepEqual([args[0], exitCode], [args[0], file === damaged ? whenDamaged : 3], message);
-        assert.match(message, words);
+        assert.deepEqual([cause, args[0], exitCode], [cause, args[0], code], `${args.join(' ')}: ${message}`);
+        assert.match(message, words, `${cause}: ${args.join(' ')}`);
       }
     for (const file of [s.dir, none]) {
       const sent = await failureOf(runHere(['import', file, '--url', s.url]));
       assert.deepEqual([sent.exitCode, /cannot be read/.test(sent.message)], [3, true], sent.message);
     }
-    const onto = await failureOf(
-      runHere(['export', '--data', join(s.dir, 'data'), '--thread', threadId, '-o', s.dir, '--force']),
-    );
-    assert.deepEqual([onto.exitCode, /is a folder: name a file/.test(onto.message)], [3, true], onto.message);
-    assert.ok(!existsSync(elsewhere));
+    for (const [file, code] of [
+      [good, 2],
+      [damaged, 3],
+    ] as const)
+      assert.equal((await failureOf(runHere(['import', file, '--url', s.url]))).exitCode, code);
+    assert.ok(!existsSync(empty));
   }));
 
 test.run();

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { zstdCompressSync } from 'node:zlib';
 import type { History } from '../../src/store/port/past.ts';
 import { storeAt } from '../../src/open-store.ts';
-import { runReexecution } from '../../src/past/reexecution/command.ts';
+import { rerun } from '../../src/past/reexecution/command.ts';
 import { packPart, type RecordingPart } from '../../src/recording/parts.ts';
 import { unpackPart } from '../../src/recording/unpack.ts';
 import { suite } from '../support/suite.ts';
@@ -93,8 +93,13 @@ test('a recording that is cut, damaged, of another format or line is not tried, 
       const host = {
         graphs: [{ id: 'changeable', file: FILE, exportName: 'changeable' }],
         ...{ timeoutMs: 60_000, print: (line: string) => void lines.push(line) },
+        ...{ env: {}, cwd: CONFIG, folders: [] },
       };
-      const code = await runReexecution(changes.map(altered), { thread }, host);
+      const code = await rerun(
+        changes.map((change) => ({ name: thread, open: async () => altered(change)() })),
+        {},
+        host,
+      );
       return { code, output: lines.join('\n') };
     };
     // when

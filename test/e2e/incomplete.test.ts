@@ -19,14 +19,14 @@ test('a log that has lost its end is refused with exit code 2, and goes on when 
     const second = await run({
       args: ['serve', '--config', config, '--port', '0', '--data', join(dir, 'data')],
     });
-    assert.is(second.code, 2);
+    assert.is(second.code, 3);
     assert.match(second.output, `${wal} is missing`);
     await rename(`${wal}.kept`, wal);
     const third = await serve();
     assert.is((await third.ask('GET', `/threads/${threadId}`)).status, 200);
   }));
 
-test('a data folder that cannot be made or holds no log is refused: serve ends with 2, replay with 3', () =>
+test('a data folder that cannot be made or holds no log is refused by serve and threads with 3', () =>
   withPrograms(async ({ run, dir }) => {
     const config = fileURLToPath(new URL('../fixtures/project', import.meta.url));
     const junk = join(dir, 'junk');
@@ -42,10 +42,10 @@ test('a data folder that cannot be made or holds no log is refused: serve ends w
       const { code, output } = await run({
         args: ['serve', '--config', config, '--port', '0', '--data', data],
       });
-      assert.is(code, 2, output);
+      assert.is(code, 3, output);
       assert.match(output, says);
     }
-    const { code, output } = await run({ args: ['replay', '--data', junk] });
+    const { code, output } = await run({ args: ['threads', '--data', junk] });
     assert.is(code, 3);
     assert.match(output, `the log in the data directory ${junk} `);
   }));

@@ -152,7 +152,7 @@ test('a second process on the same data directory is refused while the first goe
     const second = await run({
       args: ['serve', '--config', config, '--port', '0', '--data', join(dir, 'data')],
     });
-    assert.is(second.code, 2);
+    assert.is(second.code, 3);
     assert.match(second.output, `${dir}/data is in use by another server`);
     assert.is((await first.ask('POST', '/threads', {})).status, 200);
   }));

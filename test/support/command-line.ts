@@ -1,4 +1,5 @@
 /** The command line in the process of the test, for commands that end by themselves. */
+import { exitCodeOf } from '../../src/cli/exit-codes.ts';
 import { runCommandLine } from '../../src/cli/command-line.ts';
 
 export interface Outcome {
@@ -14,9 +15,10 @@ export async function runHere(
 ): Promise<Outcome> {
   const out: string[] = [];
   const err: string[] = [];
-  const code = await runCommandLine(args, {
+  const cwd = process.cwd();
+  const running = runCommandLine(args, {
     env: { ...env },
-    cwd: process.cwd(),
+    cwd,
     print: (line) => void out.push(line),
     writeOut: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
     printError: (line) => void err.push(line),
@@ -24,5 +26,11 @@ export async function runHere(
     onStopSignal: () => undefined,
     endBy: () => undefined,
   });
+  const code = await running
+    .catch((error: Error) => {
+      throw Object.assign(error, { exitCode: exitCodeOf(error) });
+    })
+    // Commands that run graph code enter its project.
+    .finally(() => process.chdir(cwd));
   return { code, out: out.join('\n'), err: err.join('\n') };
 }

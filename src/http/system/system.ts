@@ -47,7 +47,7 @@ const verdict = z
   })
   .meta({
     id: 'Verdict',
-    description: 'The report of a re-execution, as `rewound replay --execute --json` prints it.',
+    description: 'The report of a re-execution, as `rewound rerun --json` prints it.',
   });
 
 const openapi = z.looseObject({ openapi: z.string() });

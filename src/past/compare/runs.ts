@@ -41,7 +41,7 @@ export async function compareRuns(a: RunSide, b: RunSide): Promise<RunComparison
     a: pair.a === undefined ? undefined : stepsA.steps[pair.a],
     b: pair.b === undefined ? undefined : stepsB.steps[pair.b],
   }));
-  const sides = { recorded: sideOf(a.run), found: sideOf(b.run) };
+  const sides = { recorded: sideOfRun(a.run), found: sideOfRun(b.run) };
   const state = compareStates('end', stepsA.values, stepsB.values, sides);
   const first =
     compareStates('input', askedOf(a.run), askedOf(b.run), sides)[0] ??
@@ -52,7 +52,7 @@ export async function compareRuns(a: RunSide, b: RunSide): Promise<RunComparison
 }
 
 /** Two runs have clocks and random values of their own. */
-const sideOf = ({ createdAt, updatedAt }: RunRecord): Side => ({
+export const sideOfRun = ({ createdAt, updatedAt }: RunRecord): Side => ({
   ...{ ids: new Set(), from: createdAt, until: updatedAt, isLoose: true },
 });
 
@@ -101,7 +101,7 @@ export const errorOf = ({ outcome }: RunRecord): string | null =>
   outcome?.kind === 'error' ? `${outcome.error}: ${outcome.message}` : null;
 
 /** Returns one difference for each channel, in the order of the first run's channels. */
-function compareStates(what: RunDifference['what'], a: Json, b: Json, sides: Sides): RunDifference[] {
+export function compareStates(what: RunDifference['what'], a: Json, b: Json, sides: Sides): RunDifference[] {
   const at = (channel: string, recorded: Json | undefined, found: Json | undefined): RunDifference[] => {
     const difference = compareValues(recorded, found, sides);
     return difference === undefined ? [] : [{ what, channel, ...difference }];

@@ -47,10 +47,9 @@ process.once('message', ({ graphs, env }: Opening) => {
     // A run that waits for nothing ends its process.
     channel.unref();
     try {
-      const pauses = { onPause: () => false };
       const before: LogReads['before'] = async (ns, id) =>
         known.find((each) => each.ns === ns && each.checkpointId === id) ?? reads.before(ns, id);
-      const result = await reexecute({ ...data, ...reads, before }, sandbox, { ...options, pauses });
+      const result = await reexecute({ ...data, ...reads, before }, sandbox, options);
       send({ kind: 'end', result });
     } catch (error) {
       send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });

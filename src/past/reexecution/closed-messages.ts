@@ -2,12 +2,14 @@
 import type { GraphSpec } from '../../graphs/loader.ts';
 import type { StoredCheckpoint } from '../../store/port/payloads.ts';
 import type { Reexecution, ReexecutionOptions } from './execute.ts';
+import type { Pauses } from './pauses.ts';
 import type { RunData } from './run-data.ts';
 
 /** Reads of the log while a run is executed. */
 export type LogReads = Pick<RunData, 'before' | 'listBefore' | 'writesBefore'>;
 
-export type ClosedOptions = Omit<ReexecutionOptions, 'pauses'>;
+/** A debugger is out of reach. */
+export type ClosedOptions = Omit<ReexecutionOptions, 'pauses'> & { readonly pauses?: Pick<Pauses, 'before'> };
 
 /** The first message. */
 export interface Opening {

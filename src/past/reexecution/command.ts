@@ -1,24 +1,30 @@
-/** The part of the `replay` command that executes runs again. Returns the exit code. */
+/** The `rerun` command: executes runs again. Returns the exit code. */
 import { writeFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { parse as parseEnv } from 'dotenv';
-import type { GraphSpec } from '../../graphs/loader.ts';
+import type { Json } from '../../kernel/json.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { readTextFile } from '../../kernel/text-file.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 import type { History } from '../../store/port/past.ts';
-import { findRunOf, findThread } from '../find.ts';
-import type { Reexecution } from './execute.ts';
+import { Unavailable } from '../../kernel/unavailable.ts';
+import { findTarget } from '../find.ts';
+import { readRunSteps } from '../run-steps.ts';
+import type { RunTrace } from '../trace.ts';
+import { codeOf, openReport, type Judged, type ReportHost, type Reporter } from './check.ts';
+import { openDebugger } from './debugger.ts';
+import { answersOf, matchOf, membersOf } from './edits.ts';
+import type { Reexecution, ReexecutionOptions } from './execute.ts';
+import { readExpectations, writeExpectations } from './expectations.ts';
 import { toHar } from './har.ts';
 import { openJudge, openJudgeHere, withLate, type Judge } from './judge.ts';
+import { printReexecution, printWhatIf, toJsonReport } from './print.ts';
 import { unpackAll } from './run-data.ts';
-import type { RunRef } from '../../thread/events.ts';
-import { printReexecution, toJsonReport } from './print.ts';
-import { readTextFile } from '../../kernel/text-file.ts';
 
-export interface ReexecuteOptions {
-  readonly thread?: string;
-  readonly run?: string;
+export interface RerunOptions {
   readonly check?: boolean;
+  readonly reporter?: Reporter;
+  readonly update?: boolean;
   readonly match?: string;
   readonly live?: boolean;
   readonly allowUnused?: boolean;
@@ -26,189 +32,203 @@ export interface ReexecuteOptions {
   readonly set?: readonly string[];
   readonly stub?: readonly string[];
   readonly from?: string;
-  readonly break?: string;
+  /** True: the node that failed, else the first. */
+  readonly break?: string | true;
   readonly env?: string;
   readonly inspect?: boolean;
   readonly har?: string;
   readonly json?: boolean;
 }
 
-const EXIT_CODES = { equal: 0, different: 1, untried: 3 } as const;
-
-export interface ReexecuteHost {
-  /** Graphs of the project by id. */
-  readonly graphs: readonly GraphSpec[];
-  /** Limit of one run. */
-  readonly timeoutMs: number;
-  print(line: string): void;
+/** Runs to execute again. */
+export interface RerunTarget {
+  open(): Promise<History>;
+  /** Beginning of the id of a run or thread; undefined for all threads of the log. */
+  readonly name: string | undefined;
+  /** The exported file that it is of. */
+  readonly file?: string | undefined;
 }
 
-/** `logs` open the logs to look at; each is open while its runs are executed. */
-export async function runReexecution(
-  logs: readonly (() => History)[],
-  options: ReexecuteOptions,
-  host: ReexecuteHost,
+export interface RerunHost extends ReportHost {
+  /** Limit of one run. */
+  readonly timeoutMs: number;
+}
+
+/** Options that are about one run. */
+const SINGLE = ['har', 'from', 'set', 'answer', 'break', 'stub', 'inspect'] as const;
+
+export async function rerun(
+  targets: readonly RerunTarget[],
+  options: RerunOptions,
+  host: RerunHost,
 ): Promise<number> {
   const { print } = host;
-  if (options.inspect === true) await waitForDebugger(print);
-  const judge = openJudgeFor(options, host);
-  const results: Reexecution[] = [];
+  const edits = { match: matchOf(options.match), set: membersOf(options.set ?? []) };
+  if (options.update === true && targets.some(({ file }) => file === undefined))
+    throw new Error('--update: expected exported files, whose expectations it rewrites');
+  const single = SINGLE.find((name) => [options[name] ?? []].flat().length > 0);
+  const isChecked =
+    (options.check ?? options.update ?? options.reporter !== undefined) && options.json !== true;
+  const report = isChecked ? openReport(options.reporter ?? 'text', host) : undefined;
+  const judge = openJudgeFor(options, host, isChecked);
+  const all: Judged[] = [];
   /** What code of a run is refused later counts for the last one, so that is told at the end. */
-  let last: Reexecution | undefined;
-  const tell = (result: Reexecution | undefined): void => {
-    if (result === undefined) return;
-    report(result, options, print);
-    results.push(result);
+  let last: Judged | undefined;
+  const tell = (judged: Judged | undefined): void => {
+    if (judged === undefined) return;
+    const { wrongOption } = judged.result;
+    if (wrongOption !== undefined) throw new Error(wrongOption);
+    if (report !== undefined) report.tell(judged);
+    else printJudged(judged, options, print);
+    all.push(judged);
   };
   try {
-    for (const open of logs) {
-      const history = open();
+    for (const { open, name, file } of targets) {
+      const history = await open();
       try {
-        const runs = await chosenRuns(history, options);
-        if (options.har !== undefined) return await writeHar(history, options.har, runs, print);
+        const runs = await chosenRuns(history, name);
+        if (single !== undefined && (runs.length !== 1 || targets.length !== 1))
+          throw new Error(`--${single}: expected one run, found ${runs.length * targets.length}`);
+        if (options.har !== undefined) return await writeHar(history, options.har, runs[0]!, print);
+        const expected = file === undefined ? new Map<string, RunTrace>() : readExpectations(file);
         for (const run of runs) {
           tell(last);
-          last = await judge.judge(history, run, {
-            ...{ match: matchOf(options.match), allowUnused: options.allowUnused ?? false },
-            ...{ answers: answersOf(options.answer ?? []), set: membersOf(options.set ?? []) },
-            ...{ from: options.from, stubs: options.stub ?? [] },
-          });
+          last = undefined;
+          last = await judgeRun(judge, history, run, options, { file, expected, edits });
         }
+        if (options.update === true) writeExpectations(file!, expected);
       } finally {
         history.close();
       }
     }
   } finally {
     const late = await judge.close();
-    tell(last && withLate(last, late));
+    tell(last && { ...last, result: withLate(last.result, late) });
   }
-  return summarise(results, options, print);
+  report?.end();
+  if (report === undefined && all.length > 1 && options.json !== true) print(countsOf(all));
+  return codeOf(all, isChecked);
+}
+
+interface Around {
+  readonly edits: Pick<ReexecutionOptions, 'match' | 'set'>;
+  readonly file: string | undefined;
+  readonly expected: Map<string, RunTrace>;
+}
+
+async function judgeRun(
+  judge: Judge,
+  history: History,
+  run: RunRecord,
+  options: RerunOptions,
+  { file, expected, edits }: Around,
+): Promise<Judged> {
+  const { runId } = run;
+  const { update: wantsTrace = false, inspect = false } = options;
+  const count = (options.answer ?? []).length === 0 ? 0 : await exchangesOf(history, runId);
+  const before = options.break === true ? await nodeToStopAt(history, run, inspect) : options.break;
+  const result = await judge.judge(
+    history,
+    run,
+    {
+      ...{ ...edits, allowUnused: options.allowUnused ?? false },
+      answers: answersOf(options.answer ?? [], count),
+      ...{ from: options.from, stubs: options.stub ?? [], wantsTrace },
+      ...(before !== undefined && { pauses: { before } }),
+    },
+    wantsTrace ? undefined : expected.get(runId),
+  );
+  const judged = {
+    ...{ run, file, result, isExpected: !wantsTrace && expected.has(runId) },
+    ...(isEdited(options) && { recorded: await valuesOf(history, run) }),
+  };
+  if (!wantsTrace) return judged;
+  if (result.verdict === 'equal' && result.outcome?.kind !== 'error') expected.delete(runId);
+  else if (result.trace !== undefined && result.verdict !== 'untried') expected.set(runId, result.trace);
+  else return judged;
+  return { ...judged, isExpected: expected.has(runId), isUpdated: true };
 }
 
 function openJudgeFor(
-  { env: file, live = false, json = false, inspect = false, break: before }: ReexecuteOptions,
-  { graphs, timeoutMs }: ReexecuteHost,
+  options: RerunOptions,
+  { graphs, timeoutMs, print }: RerunHost,
+  isChecked: boolean,
 ): Judge {
+  const { env: file, live = false, json = false, inspect = false } = options;
   const env = file === undefined ? {} : parseEnv(readTextFile(file));
-  const pauses = { before, onPause: () => pause(inspect) };
-  if (inspect || before !== undefined) return openJudgeHere({ graphs, env, live, pauses });
+  if (inspect) return openJudgeHere({ graphs, env, live, ...openDebugger(print) });
   // A run that is compared needs no less than the process that reads it.
+  const output = isChecked ? 'nowhere' : json ? 'stderr' : 'stdout';
   const memoryMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20);
   return openJudge({
-    ...{ graphs, env, live, memoryMb, timeoutMs, clock: systemClock(), output: json ? 'stderr' : 'stdout' },
+    ...{ graphs, env, live, memoryMb, timeoutMs, clock: systemClock(), output },
   });
 }
 
-/** One of several different makes the whole different, and one that was not tried makes it untried. */
-function summarise(
-  results: readonly Reexecution[],
-  { json }: ReexecuteOptions,
-  print: (line: string) => void,
-): number {
+const countsOf = (all: readonly Judged[]): string => {
   const count = (verdict: Reexecution['verdict']): number =>
-    results.filter((each) => each.verdict === verdict).length;
-  if (results.length > 1 && json !== true)
-    print(`${count('equal')} equal, ${count('different')} different, ${count('untried')} not tried`);
-  if (count('different') > 0) return EXIT_CODES.different;
-  return count('untried') > 0 ? EXIT_CODES.untried : EXIT_CODES.equal;
-}
+    all.filter(({ result }) => result.verdict === verdict).length;
+  return `${count('equal')} equal, ${count('different')} different, ${count('untried')} not tried`;
+};
 
-/** The run that is named, all ended runs of the thread, or those of all threads. */
-async function chosenRuns(history: History, options: ReexecuteOptions): Promise<RunRef[]> {
-  const threadIds =
-    options.thread === undefined
-      ? (await history.past.threads()).map(({ thread_id: threadId }) => threadId)
-      : [await findThread(history, options.thread)];
-  if (options.thread === undefined && options.run !== undefined)
-    throw new Error('--run: expected together with --thread');
-  const runs: RunRef[] = [];
-  for (const threadId of threadIds) {
+/** The run that is named, all runs of the thread, or those of all threads, in their order. */
+async function chosenRuns(history: History, name: string | undefined): Promise<RunRecord[]> {
+  const found = name === undefined ? undefined : await findTarget(history, name);
+  if (found?.run !== undefined) return [found.run];
+  const threads = found === undefined ? await history.past.threads() : [{ thread_id: found.threadId }];
+  const runs: RunRecord[] = [];
+  for (const { thread_id: threadId } of threads) {
     const ids = await history.views.runs.list({ threadId, limit: 1_000_000, offset: 0 });
-    const chosen = options.run === undefined ? ids.reverse() : [findRunOf(threadId, ids, options.run)];
-    runs.push(...chosen.map((runId) => ({ threadId, runId })));
+    for (const id of ids.reverse()) runs.push((await history.views.runs.get(id))!);
   }
-  const single = SINGLE.filter((name) => [options[name] ?? []].flat().length > 0);
-  if (runs.length !== 1 && single.length > 0)
-    throw new Error(`--${single[0]}: expected one run (--thread, --run), found ${runs.length}`);
   return runs;
 }
 
-/** Options that are about one run. */
-const SINGLE = ['har', 'from', 'set', 'answer', 'break', 'stub', 'inspect'] as const;
+async function exchangesOf(history: History, runId: string): Promise<number> {
+  const { parts } = unpackAll(await history.payloads.recording(runId));
+  return parts.filter(({ kind }) => kind === 'exchange').length;
+}
+
+/** The node that failed, else the first; without a debugger that of the root graph. */
+async function nodeToStopAt(history: History, run: RunRecord, isInspected: boolean): Promise<string> {
+  const { end, steps } = await readRunSteps({ ...history, payloads: history.payloads }, run);
+  const origin = end?.outcome.kind === 'error' ? end.outcome.origin : undefined;
+  const first = steps.find(
+    ({ source, graph, nodes }) => source === 'loop' && graph === '' && nodes[0] !== START,
+  );
+  const node = origin?.node ?? first?.nodes[0];
+  if (node === undefined) throw new Error('--break: expected the name of a node, as the run has none');
+  return isInspected ? node : node.split('|')[0]!;
+}
+
+const START = '__start__';
 
 async function writeHar(
   history: History,
   file: string,
-  [run]: readonly RunRef[],
+  { runId }: RunRecord,
   print: (line: string) => void,
 ): Promise<number> {
-  const { parts, unreadable } = unpackAll(await history.payloads.recording(run!.runId));
-  if (unreadable !== undefined) {
-    print(unreadable);
-    return EXIT_CODES.untried;
-  }
+  const { parts, unreadable } = unpackAll(await history.payloads.recording(runId));
+  if (unreadable !== undefined) throw new Unavailable(unreadable);
   writeFileSync(file, JSON.stringify(toHar(parts), null, 2), { mode: 0o600 });
   print(`${file}: ${parts.filter(({ kind }) => kind === 'exchange').length} exchanges`);
-  return EXIT_CODES.equal;
+  return 0;
 }
+
+const isEdited = ({ set = [], answer = [], break: before }: RerunOptions): boolean =>
+  set.length + answer.length > 0 || before !== undefined;
+
+const valuesOf = async (history: History, { head, threadId }: RunRecord): Promise<Json> =>
+  head === null ? null : ((await history.payloads.values(threadId, head))?.parse() ?? null);
 
 /** Prints the verdict, and what came of an edited or paused run. */
-function report(result: Reexecution, options: ReexecuteOptions, print: (line: string) => void): void {
+function printJudged(
+  { result, recorded, run }: Judged,
+  options: RerunOptions,
+  print: (line: string) => void,
+): void {
   if (options.json === true) return print(JSON.stringify(toJsonReport(result)));
-  if (options.check === true && result.verdict === 'equal')
-    return print(`equal: run ${result.runId} of graph "${result.graphId}"`);
   printReexecution(result, print);
-  const { set = [], answer = [] } = options;
-  const isEdited = set.length + answer.length > 0 || options.break !== undefined;
-  if (isEdited && result.values !== undefined) print(`values: ${JSON.stringify(result.values, null, 2)}`);
-}
-
-function matchOf(text = 'exact'): 'exact' | 'url' {
-  if (text === 'exact' || text === 'url') return text;
-  throw new Error(`--match: expected exact or url, found "${text}"`);
-}
-
-/** `N=FILE`: the text of FILE replaces the body of answer N. */
-function answersOf(given: readonly string[]): Map<number, string> {
-  return new Map(
-    given.map((text) => {
-      const [, number, file] = /^(\d+)=(.+)$/s.exec(text) ?? [];
-      if (number === undefined || file === undefined)
-        throw new Error(`--answer: expected N=FILE, N counts exchanges from 1, found "${text}"`);
-      return [Number(number), readTextFile(file)];
-    }),
-  );
-}
-
-/** `key=value`: a value that is not JSON is a text. */
-function membersOf(given: readonly string[]): JsonObject {
-  return Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf('=');
-      if (at <= 0) throw new Error(`--set: expected key=value, found "${text}"`);
-      return [text.slice(0, at), toJson(text.slice(at + 1))];
-    }),
-  );
-}
-
-function toJson(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    // A plain text needs no quotes.
-    return text;
-  }
-}
-
-async function waitForDebugger(print: (line: string) => void): Promise<void> {
-  const inspector = await import('node:inspector');
-  inspector.open(0, '127.0.0.1');
-  print(`debugger: ${inspector.url() ?? ''} (chrome://inspect); waiting for it`);
-  inspector.waitForDebugger();
-}
-
-/** Before the node of `--break`: hands over to the debugger, or ends the run there. */
-function pause(isInspected: boolean): boolean {
-  if (isInspected) debugger;
-  return isInspected;
+  if (recorded !== undefined && result.values !== undefined) printWhatIf(result, recorded, run, print);
 }

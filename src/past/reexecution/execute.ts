@@ -5,11 +5,11 @@
  * R1 Nothing of it can reach the live thread: the run's link keeps everything in memory, and what reaches outside of the
  * run is refused.
  */
-import { orderOf } from '../../graphs/run-order.ts';
 import { toErrorEnd } from '../../graphs/failure.ts';
 import type { RunEnd, RunOrder } from '../../graphs/port.ts';
 import { breathe } from '../../kernel/breathe.ts';
-import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { flatten } from '../../kernel/tagged.ts';
 import { realNow } from '../../recording/clock.ts';
 import { LOADING, NoAnswer, openPlayer, type Player } from '../../recording/player.ts';
 import type { Outcome } from '../../thread/events.ts';
@@ -17,7 +17,7 @@ import type { Difference } from '../compare/difference.ts';
 import { compareTraces, toEnd, type Comparison } from '../compare/executions.ts';
 import { sideOf } from '../compare/side.ts';
 import type { RunTrace } from '../trace.ts';
-import { traceBehind, type RunData } from './run-data.ts';
+import type { RunData } from './run-data.ts';
 import type { Sandbox } from './sandbox.ts';
 import {
   answeredBefore,
@@ -29,7 +29,9 @@ import {
 } from './places.ts';
 import { reasonsAgainst } from './reasons.ts';
 import { openScratchLink } from './scratch-link.ts';
-import { continueBehind, type Pauses } from './pauses.ts';
+import { continueBehind, watchNodes, type Pauses } from './pauses.ts';
+import { startOf, toOrder } from './start.ts';
+import { WrongOption } from './wrong-option.ts';
 
 export interface ReexecutionOptions {
   /** `url`: a request whose body differs gets the recorded answer of its URL. */
@@ -46,7 +48,9 @@ export interface ReexecutionOptions {
   readonly stubs: readonly string[];
   /** Requests and writes of the item store that are recorded and no longer made are no difference. */
   readonly allowUnused: boolean;
-  readonly pauses: Pauses;
+  readonly pauses?: Pauses;
+  /** The result has the trace, for an expectation. */
+  readonly wantsTrace?: boolean;
 }
 
 export interface Reexecution {
@@ -63,8 +67,16 @@ export interface Reexecution {
   readonly exchanges: number;
   /** End of the re-execution. */
   readonly outcome?: Outcome;
-  /** Values at the end of the re-execution. */
+  /** Values at the end of the re-execution, or where it stopped. */
   readonly values?: Json;
+  /** The recorded run failed; this one does what it did until then, and does not fail. */
+  readonly passesFailure?: true;
+  /** The node before which it was to stop; null when the run does not come there. */
+  readonly stoppedBefore?: string | null;
+  /** An option that the run or its graph does not have. */
+  readonly wrongOption?: string;
+  /** What was saved, when the options ask for it and all of it is there. */
+  readonly trace?: RunTrace;
   /** What kept graph code from reaching outside. */
   readonly closedBy?: readonly string[];
 }
@@ -74,7 +86,20 @@ export async function reexecute(
   sandbox: Sandbox,
   options: ReexecutionOptions,
 ): Promise<Reexecution> {
+  try {
+    return await execute(data, sandbox, options);
+  } catch (error) {
+    if (!(error instanceof WrongOption)) throw error;
+    const { threadId, runId, graphId } = data.run;
+    const reason = { reasons: [error.message], wrongOption: error.message };
+    return { threadId, runId, graphId, verdict: 'untried', exchanges: 0, ...reason };
+  }
+}
+
+async function execute(data: RunData, sandbox: Sandbox, options: ReexecutionOptions): Promise<Reexecution> {
   const { run } = data;
+  const { pauses = {} } = options;
+  const { before, breakOn } = pauses;
   let request: PlacedRequest | undefined;
   let store: Difference | undefined;
   const closed = new Set<string>();
@@ -118,9 +143,10 @@ export async function reexecute(
 
   const against = reasonsAgainst(data, player, options);
   if (against.length > 0) return untried(against);
+  const watch = watchNodes(options.stubs, pauses);
   try {
     const { clock } = sandbox;
-    const graphs = await sandbox.open(player, run.graphId);
+    const graphs = await sandbox.open(player, run.graphId, watch.onNodes);
     if (typeof graphs === 'string') return untried([graphs, ...sandbox.refusedAtLoad]);
     const started = await startOf(data, options);
     const scratch = openScratchLink({
@@ -132,7 +158,7 @@ export async function reexecute(
       if (!(error instanceof NoAnswer)) thrown ??= { error };
       end();
     };
-    const { end: ended, isPaused } = await sandbox.during({ fail, isRecorded: isEndOf(data.trace) }, () =>
+    const { end: ended, ...left } = await sandbox.during({ fail, isRecorded: isEndOf(data.trace) }, () =>
       player.execute(async () => {
         const paused = await continueBehind({
           graphs,
@@ -141,6 +167,7 @@ export async function reexecute(
           signal: stop.signal,
           trace: data.trace,
           ...options,
+          pauses,
         });
         // Node tells of rejections that nothing handles after the code that made them.
         await breathe();
@@ -148,6 +175,8 @@ export async function reexecute(
       }),
     );
     isOver = true;
+    watch.check();
+    const isPaused = left.isPaused || watch.isStopped();
     const outcome = toOutcome(thrown === undefined ? ended : toErrorEnd(thrown.error));
     const found: RunTrace = { ...scratch.trace(), outcome };
     const isStopped = wasStopped(data.trace.outcome);
@@ -180,9 +209,23 @@ export async function reexecute(
     // What a module was refused, or had from another run, may have made the difference.
     const isSure = !isWarm && sandbox.refusedAtLoad.size === 0;
     const isDifferent = divergence !== undefined || (request !== undefined && !isExcused);
+    const isBehind = (each: { readonly recorded?: unknown } | undefined): boolean =>
+      each?.recorded === undefined;
+    const passesFailure =
+      data.trace.outcome?.kind === 'error' &&
+      outcome?.kind !== 'error' &&
+      found.checkpoints.length >= data.trace.checkpoints.length &&
+      isSure &&
+      !isPaused &&
+      closed.size === 0 &&
+      isBehind(request) &&
+      (isBehind(divergence) || isFailure(divergence));
     return {
       ...{ ...base, comparison, values: valuesOf(found, order) },
+      ...(passesFailure && { passesFailure }),
       ...(outcome && { outcome }),
+      ...(before !== undefined && breakOn === undefined && { stoppedBefore: isPaused ? before : null }),
+      ...(options.wantsTrace === true && !isPartial && { trace: found }),
       ...(request !== undefined && { request }),
       reasons,
       verdict: isDifferent && isSure ? 'different' : reasons.length > 0 ? 'untried' : 'equal',
@@ -210,62 +253,11 @@ async function firstUnused(player: Player): Promise<Difference | undefined> {
   return storeDifference(task, recorded, undefined, player.agrees);
 }
 
-interface Start {
-  readonly data: RunData;
-  readonly resume: boolean;
-}
-
-/** Returns the beginning of the re-execution. With `--from` only what follows the checkpoint is compared. */
-async function startOf(data: RunData, { from, set }: ReexecutionOptions): Promise<Start> {
-  const edits = isObject(data.run.kwargs.input) && from === undefined ? {} : set;
-  if (from === undefined) return { data: await withState(data, edits), resume: data.resume };
-  const rest = { ...data, base: from, trace: traceBehind(data.trace, from), parts: [] };
-  return { data: await withState(rest, edits), resume: true };
-}
-
-/** Replaces channels of the checkpoint that the run starts from. Throws for channels that it does not have. */
-async function withState(data: RunData, edits: JsonObject): Promise<RunData> {
-  const names = Object.keys(edits);
-  if (names.length === 0) return data;
-  const start = data.base === null ? undefined : await data.before('', data.base);
-  const channels = start?.blobs.map(({ channel }) => channel) ?? [];
-  const unknown = names.find((name) => !channels.includes(name));
-  if (unknown !== undefined)
-    throw new Error(
-      `--set: expected one of ${channels.join(', ') || 'no members'} of the state, found "${unknown}"`,
-    );
-  return {
-    ...data,
-    async before(ns, checkpointId) {
-      const stored = await data.before(ns, checkpointId);
-      if (stored === undefined || ns !== '' || stored.checkpointId !== data.base) return stored;
-      const blobs = stored.blobs.map((blob) =>
-        Object.hasOwn(edits, blob.channel) ? { ...blob, data: JSON.stringify(edits[blob.channel]) } : blob,
-      );
-      return { ...stored, blobs };
-    },
-  };
-}
-
-function toOrder(
-  { run }: RunData,
-  { start }: Player,
-  { resume }: Start,
-  { set }: ReexecutionOptions,
-): RunOrder {
-  const { input } = run.kwargs;
-  const edited = isObject(input) && !resume ? { ...input, ...set } : input;
-  // A4 Secrets read as they stand in recorded requests.
-  const { inherited = {}, ...secrets } = start?.secrets ?? {};
-  const order = orderOf(run, resume, edited, {
-    ...secrets,
-    ...(Object.keys(inherited).length > 0 && { inherited }),
-  });
-  return {
-    ...{ ...order, ...(start?.observed && { observe: true }) },
-    ...(start?.noted !== true && { isUnnoted: true }),
-  };
-}
+/** The difference is that of the end, or of the write or frame of the recorded error. */
+const isFailure = (difference: Difference | undefined): boolean =>
+  difference?.what === 'end' ||
+  difference?.channel === '__error__' ||
+  (difference?.what === 'frame' && difference.channel === 'error');
 
 /** Tells whether the recorded run ended with an error. */
 const isEndOf =
@@ -290,5 +282,5 @@ function valuesOf({ checkpoints }: RunTrace, { graphId }: RunOrder): Json {
   const entries = [...last.channels].filter(
     ([name]) => !name.startsWith('__') && !name.includes(':') && name !== graphId,
   );
-  return Object.fromEntries(entries.map(([name, text]) => [name, JSON.parse(text) as Json]));
+  return flatten(Object.fromEntries(entries.map(([name, text]) => [name, JSON.parse(text) as Json])));
 }

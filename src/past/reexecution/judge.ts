@@ -10,11 +10,18 @@ import type { ClosedOptions } from './closed-messages.ts';
 import { startClosed, type ClosedProcess, type ProcessOptions } from './closed-process.ts';
 import { reexecute, type Reexecution } from './execute.ts';
 import type { Pauses } from './pauses.ts';
-import { readRunData } from './run-data.ts';
+import { readRunData, type RunData } from './run-data.ts';
+import type { RunTrace } from '../trace.ts';
 import { openSandbox } from './sandbox.ts';
 
 export interface Judge {
-  judge(history: History, run: RunRef, options: Omit<ClosedOptions, 'live'>): Promise<Reexecution>;
+  /** `expected`: the trace to compare with, instead of the recorded one. */
+  judge(
+    history: History,
+    run: RunRef,
+    options: Omit<ClosedOptions, 'live'>,
+    expected?: RunTrace,
+  ): Promise<Reexecution>;
   /** Ends the process. Resolves with what code of the runs was refused after they had ended. */
   close(): Promise<readonly string[]>;
 }
@@ -31,8 +38,8 @@ export function openJudge(options: ProcessOptions): Judge {
   }
 
   return {
-    async judge(history, run, given) {
-      const data = await readRunData(history, run.threadId, run.runId);
+    async judge(history, run, given, expected) {
+      const data = await readExpected(history, run, expected);
       for (;;) {
         current ??= { process: startClosed(options), executed: 0 };
         const { process, executed } = current;
@@ -62,22 +69,34 @@ export interface HereOptions {
   /** Variables that override those of recordings. */
   readonly env: Readonly<Record<string, string>>;
   readonly live: boolean;
-  readonly pauses: Pauses;
+  readonly breakOn: NonNullable<Pauses['breakOn']>;
 }
 
 /** Executes runs in this process, which a debugger may be attached to. */
-export function openJudgeHere({ graphs, env, ...options }: HereOptions): Judge {
+export function openJudgeHere({ graphs, env, live, breakOn }: HereOptions): Judge {
   const sandbox = openSandbox(graphs, env);
-  const closedBy = options.live ? [] : ['patches'];
+  const closedBy = live ? [] : ['patches'];
   return {
-    async judge(history, run, given) {
-      const data = await readRunData(history, run.threadId, run.runId);
+    async judge(history, run, given, expected) {
+      const data = await readExpected(history, run, expected);
       // An addon of its own: code of the run may load none.
       await loadCompiler();
-      return { ...(await reexecute(data, sandbox, { ...given, ...options })), closedBy };
+      return {
+        ...(await reexecute(data, sandbox, { ...given, live, pauses: { ...given.pauses, breakOn } })),
+        closedBy,
+      };
     },
     close: async () => [],
   };
+}
+
+async function readExpected(
+  history: History,
+  { threadId, runId }: RunRef,
+  expected?: RunTrace,
+): Promise<RunData> {
+  const data = await readRunData(history, threadId, runId);
+  return expected === undefined ? data : { ...data, trace: expected };
 }
 
 /** `late`: what code was refused after its run. It would have reached outside, so the run is not equal. */

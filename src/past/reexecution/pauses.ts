@@ -1,18 +1,60 @@
 /**
- * Pauses of a re-executed run before nodes: to stop there, to hand over to a debugger, or to take a node's writes from the
- * log instead of running it. A pause is a static breakpoint of the run; the run continues from its own last checkpoint.
+ * Pauses of a re-executed run before nodes: to stop there, or to take a node's writes from the log instead of running it. A
+ * pause is a static breakpoint of the run; the run continues from its own last checkpoint. A debugger needs none: it stops in
+ * the node's function.
  */
 import type { PendingWrite, RunEnd, RunOrder } from '../../graphs/port.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { InProcessGraphs } from '../../graphs/in-process.ts';
 import type { RunTrace, RunWrite } from '../trace.ts';
+import type { OnNodes } from '../../graphs/node-functions.ts';
+import { WrongOption } from './wrong-option.ts';
 import type { ScratchLink } from './scratch-link.ts';
 
 export interface Pauses {
   /** Stops before this node. */
   readonly before?: string | undefined;
-  /** Called at the stop; the run goes on when it returns true. */
-  readonly onPause: () => boolean;
+  /** Gets the node's function instead: a debugger stops in it, and the run goes on. */
+  readonly breakOn?: ((fn: unknown) => void) | undefined;
+}
+
+export interface NodeWatch {
+  readonly onNodes: OnNodes;
+  /** The run was stopped before a plain function. */
+  isStopped(): boolean;
+  /** Call it after the run. Throws a `WrongOption` for nodes that the graph does not have. */
+  check(): void;
+}
+
+/** Sees the nodes of the graph before they are called. */
+export function watchNodes(stubs: readonly string[], { before, breakOn }: Pauses): NodeWatch {
+  let nodes: readonly string[] = [];
+  let isStopped = false;
+  const check = (): void => {
+    const wanted = [...stubs, ...(before === undefined ? [] : [before])];
+    const unknown = wanted.find((name) => !nodes.includes(name));
+    const list = nodes.join(', ');
+    if (unknown !== undefined)
+      throw new WrongOption(
+        `${unknown === before ? '--break' : '--stub'}: expected a node (${list}), found "${unknown}"`,
+      );
+    const inner = wanted.find((name) => name.includes('|') && (name !== before || breakOn === undefined));
+    if (inner !== undefined)
+      throw new WrongOption(`${inner}: a node of a subgraph is stopped at with --break and --inspect alone`);
+  };
+  return {
+    onNodes(functions, isGraph) {
+      nodes = Object.keys(functions);
+      if (isGraph) check();
+      if (before === undefined || functions[before] === undefined) return;
+      breakOn?.(functions[before]);
+      isStopped = breakOn === undefined && !isGraph;
+      if (isStopped) throw new Error(`stopped before ${before}`);
+    },
+    isStopped: () => isStopped,
+    // A run that failed before its graph was made has none.
+    check: () => nodes.length > 0 && check(),
+  };
 }
 
 export interface PausedRun {
@@ -34,20 +76,20 @@ export interface PausedEnd {
 
 export async function continueBehind(paused: PausedRun): Promise<PausedEnd> {
   const { graphs, order, scratch, signal, stubs, pauses } = paused;
-  const nodes = [...new Set([...stubs, ...(pauses.before === undefined ? [] : [pauses.before])])];
+  const before = pauses.breakOn === undefined ? pauses.before : undefined;
+  const nodes = [...new Set([...stubs, ...(before === undefined ? [] : [before])])];
   if (nodes.length === 0) return { end: await graphs.run(order, scratch.link, signal), isPaused: false };
   const breakpoints = { interruptBefore: nodes };
   let end = await graphs.run({ ...order, ...breakpoints }, scratch.link, signal);
   while (end.kind === 'success' && end.next.some((node) => nodes.includes(node))) {
-    if (pauses.before !== undefined && end.next.includes(pauses.before) && !pauses.onPause())
-      return { end, isPaused: true };
+    if (before !== undefined && end.next.includes(before)) return { end, isPaused: true };
     const stubbed = await stub(
       paused,
       end.next.filter((node) => stubs.includes(node)),
     );
     const { command: _, ...rest } = order;
     end = await graphs.run({ ...rest, ...breakpoints, input: null, resume: true }, scratch.link, signal);
-    if (stubbed === 0 && pauses.before === undefined) break;
+    if (stubbed === 0) break;
   }
   return { end, isPaused: false };
 }

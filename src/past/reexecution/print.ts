@@ -1,10 +1,14 @@
 /** Prints the report of a re-execution. */
 import type { Json } from '../../kernel/json.ts';
 import type { RecordedRequest } from '../../recording/parts.ts';
+import { shortId } from '../../kernel/ids.ts';
 import { counted } from '../tell/text.ts';
 import { commonEnds } from '../compare/alignment.ts';
 import type { Comparison } from '../compare/executions.ts';
-import type { Difference } from '../compare/difference.ts';
+import { joinPaths, type Difference } from '../compare/difference.ts';
+import { compareStates, sideOfRun } from '../compare/runs.ts';
+import { printValues } from '../tell/print.ts';
+import type { RunRecord } from '../../store/port/views/runs.ts';
 import type { Reexecution } from './execute.ts';
 import type { PlacedRequest } from './places.ts';
 
@@ -20,8 +24,11 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
     return;
   }
   if (verdict === 'equal') {
-    if (comparison?.frames === undefined)
+    if (comparison?.frames === undefined && !result.stoppedBefore)
       print('frames are not compared: several attempts, stubs, another start, or a run that was stopped');
+    if (result.stoppedBefore)
+      return print(`stopped before node ${result.stoppedBefore}: equal to the log so far`);
+    if (result.stoppedBefore === null) print('the run does not come to the node of --break');
     return print('equal: the run does again what the log says');
   }
   for (const reason of reasons) print(`refused: ${reason}`);
@@ -34,12 +41,60 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
   }
 }
 
+/** The first line tells the verdict, others show how a request differs. */
+export function verdictLines(result: Reexecution, tookMs?: number): string[] {
+  const { runId, graphId, verdict, comparison, exchanges, request, reasons } = result;
+  const run = `run ${shortId(runId)}… of ${graphId}:`;
+  if (verdict === 'untried') return [`${run} untried: ${reasons.join('; ')}`];
+  if (verdict === 'equal') {
+    const counts = [
+      counted(comparison?.checkpoints ?? 0, 'checkpoint'),
+      `${counted(exchanges, 'call')} served`,
+      ...(tookMs === undefined ? [] : [`${(tookMs / 1000).toFixed(1)} s`]),
+    ];
+    return [`${run} equal (${counts.join(', ')})`];
+  }
+  if (request !== undefined) {
+    const [place, ...lines] = requestLines(request);
+    return [`${run} different: ${place}`, ...lines.map((line) => `  ${line}`)];
+  }
+  return [`${run} different at ${differenceText(comparison!.divergence!)}`];
+}
+
+function differenceText({ what, step, node, channel, path, recorded, found }: Difference): string {
+  const place = [
+    ...(step === undefined || step === Number.MAX_SAFE_INTEGER ? ['the end'] : [`step ${step}`]),
+    ...(node === undefined || node === '' ? [] : [`node ${node}`]),
+    ...(channel === undefined
+      ? []
+      : [`${what === 'frame' ? 'mode' : 'channel'} ${channel}${path ? ` ${path}` : ''}`]),
+    ...(channel === undefined && what !== 'end' ? [what] : []),
+  ];
+  return `${place.join(', ')}: ${shown(recorded)} → ${shown(found)}`;
+}
+
 const countsOf = ({ checkpoints, writes, frames }: Comparison, exchanges: number): string =>
   [
     counted(checkpoints, 'checkpoint'),
     counted(writes, 'write'),
     ...(frames === undefined ? [] : [counted(frames, 'frame')]),
   ].join(', ') + `; ${counted(exchanges, 'recorded exchange')}`;
+
+/** What an edited run came to: its conversation, and where it differs from the recorded one. */
+export function printWhatIf(
+  { values = null, stoppedBefore }: Reexecution,
+  recorded: Json,
+  run: RunRecord,
+  print: (line: string) => void,
+): void {
+  printValues(values, { columns: undefined, print });
+  if (stoppedBefore) return;
+  const side = sideOfRun(run);
+  const differences = compareStates('end', recorded, values, { recorded: side, found: side });
+  print(differences.length === 0 ? 'the state is that of the log' : 'Differs from the log');
+  for (const { channel = '', path = '', recorded: before, found } of differences)
+    print(`  ${joinPaths(channel, path)}: ${shown(before)} → ${shown(found)}`);
+}
 
 function printDivergence(
   { what, step, node, channel, path, recorded, found }: Difference,
@@ -83,7 +138,7 @@ function linesOf({ method, url, body }: RecordedRequest): string[] {
 }
 
 /** JSON form of the report: bodies are texts. */
-export const toJsonReport = ({ request, ...result }: Reexecution): object => ({
+export const toJsonReport = ({ request, trace: _, ...result }: Reexecution): object => ({
   ...result,
   ...(request && {
     request: {

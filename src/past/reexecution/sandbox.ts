@@ -4,6 +4,7 @@
  */
 import { openInProcessGraphs, type InProcessGraphs } from '../../graphs/in-process.ts';
 import { findLibraries } from '../../graphs/library-versions.ts';
+import type { OnNodes } from '../../graphs/node-functions.ts';
 import { loadGraphs, type GraphSpec } from '../../graphs/loader.ts';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { randomIds } from '../../kernel/ids.ts';
@@ -38,7 +39,7 @@ export interface Sandbox extends Process {
   /** What modules were refused while they loaded: it counts for every run of the process. */
   readonly refusedAtLoad: Set<string>;
   /** Sets the environment of the player's run and loads its graph; a text says why it does not load. */
-  open(player: Player, graphId: string): Promise<InProcessGraphs | string>;
+  open(player: Player, graphId: string, onNodes: OnNodes): Promise<InProcessGraphs | string>;
 }
 
 /** A process that others use as well: errors that nothing catches are its own. */
@@ -53,6 +54,7 @@ export function openSandbox(
   const clock = systemClock();
   const ids = randomIds(clock);
   const opened = new Map<string, InProcessGraphs>();
+  let onNodes: OnNodes = () => undefined;
   interceptRandomness();
   interceptClock();
   interceptTimers();
@@ -64,8 +66,9 @@ export function openSandbox(
     ...own,
     clock,
     refusedAtLoad: new Set(),
-    async open(player, graphId) {
+    async open(player, graphId, listener) {
       setProcessSession(player);
+      onNodes = listener;
       const spec = graphs.find(({ id }) => id === graphId);
       if (spec === undefined) return `the configuration has no graph "${graphId}"`;
       const otherLine = otherLineOf(player, spec.file);
@@ -79,7 +82,10 @@ export function openSandbox(
       if (problem !== undefined) return `the graph "${graphId}" does not load: ${problem.reason}`;
       // User code may have set dispatchers of its own.
       interceptDispatchers(true);
-      const made = openInProcessGraphs({ ...loaded, ids, clock });
+      const made = openInProcessGraphs({
+        ...{ ...loaded, ids, clock },
+        onNodes: (functions, isGraph) => onNodes(functions, isGraph),
+      });
       opened.set(graphId, made);
       return made;
     },

@@ -11,13 +11,14 @@ import { flatten } from '../../kernel/tagged.ts';
 import type { RunRecord } from '../../store/port/views/runs.ts';
 import { threadStream, type Outcome } from '../../thread/events.ts';
 import type { Origin } from '../../thread/origin.ts';
+import { readCalls } from '../calls.ts';
 import { readRunSteps, type RunStep, type RunSteps } from '../run-steps.ts';
 import { stepText } from '../tell/summary.ts';
 import { counted, durationText } from '../tell/text.ts';
 import { parseStored, type RunSource } from '../trace.ts';
 import { readExchanges, UnreadableRecording, type ShownBody, type ShownExchange } from './exchanges.ts';
 import { block, json, name, renderPage, type Piece } from './markdown.ts';
-import { quotePlace } from './source-files.ts';
+import { quotePlace } from '../source-files.ts';
 
 export const DEFAULT_REPORT_CHARACTERS = 8_000;
 export const MAX_REPORT_CHARACTERS = 1_000_000;
@@ -55,6 +56,7 @@ export async function reportRun(source: RunSource, run: RunRecord, options: Repo
     json(JSON.stringify(command ?? input)),
     ...(await stateBefore(source, threadId, origin, steps)),
     ...(await callsOf(source, runId, options.maxCharacters)),
+    ...(await notedOf(source, run)),
     '## Execute it again',
     ...commandsOf(run, origin, options.args ?? ''),
   ];
@@ -191,6 +193,30 @@ async function callsOf(source: RunSource, runId: string, maxCharacters: number):
     return ['## Calls', block('text', error.message)];
   }
 }
+
+/** What the last attempt printed, and its calls of models and tools, as far as they were noted. */
+async function notedOf(source: RunSource, { runId, attempt }: RunRecord): Promise<Piece[]> {
+  const { calls: all } = await readCalls(source, runId);
+  const records = all.filter((each) => each.attempt === attempt);
+  const prints = records.flatMap((each) => (each.kind === 'print' ? [each.text.trimEnd()] : []));
+  const calls = records.flatMap((each) =>
+    each.kind === 'model' || each.kind === 'tool'
+      ? [
+          [
+            `${each.kind} ${each.name}${each.model === undefined ? '' : ` (${each.model})`}`,
+            ...(each.node === undefined ? [] : [`node ${each.node}`]),
+            durationText(each.ms),
+            ...(each.error === undefined ? [] : [`failed: ${each.error}`]),
+          ].join(', '),
+        ]
+      : [],
+  );
+  const section = (title: string, lines: readonly string[]): Piece[] =>
+    lines.length === 0 ? [] : [title, block('text', lines.slice(-MAX_NOTED_LINES).join('\n'))];
+  return [...section('## Models and tools', calls), ...section('## Printed', prints)];
+}
+
+const MAX_NOTED_LINES = 50;
 
 function callOf({ n, node, step, request, answer, failure }: ShownExchange): Piece[] {
   const where = node === null ? 'outside of nodes' : `node ${name(node)}, step ${step}`;

@@ -4,13 +4,16 @@ import type { PastState } from '../travel/state.ts';
 import { interruptValuesOf, nextNodes, stepText } from './summary.ts';
 import { clip, counted, durationText, nodesText, shortId, shortIds, valueText, wrap } from './text.ts';
 import { errorText, type ThreadList } from './threads.ts';
-import { detailsOf, type Entry } from './timeline.ts';
+import { detailsOf, placeOf, type Entry } from './timeline.ts';
+import { quotePlace } from '../source-files.ts';
 
 export interface Form {
   /** Prints ids in full. */
   readonly ids: boolean;
   /** Width of the terminal; undefined for a file, whose lines are not cut. */
   readonly columns: number | undefined;
+  /** Folders of the project's sources, whose lines are shown. */
+  readonly folders: readonly string[];
   print(line: string): void;
 }
 
@@ -18,7 +21,7 @@ export interface Form {
 const MIN_COLUMNS = 60;
 const GAP = '  ';
 
-const widthOf = ({ columns }: Form): number =>
+const widthOf = ({ columns }: Pick<Form, 'columns'>): number =>
   columns === undefined ? Infinity : Math.max(MIN_COLUMNS, columns);
 const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
 const timeOf = (timestamp: string): string => timestamp.slice(11, 23);
@@ -85,6 +88,9 @@ export function printTimeline(entries: readonly Entry[], title: string, form: Fo
     for (const line of wrap(prefix + text, widthOf(form), indent)) form.print(line);
     for (const detail of detailsOf(entry))
       for (const line of wrap(' '.repeat(indent) + detail, widthOf(form), indent)) form.print(line);
+    const place = placeOf(entry);
+    if (place !== undefined)
+      for (const line of quotePlace(place, form.folders).frame) form.print(' '.repeat(indent) + line);
   }
 }
 
@@ -118,13 +124,17 @@ export function printState(state: PastState, form: Form): void {
   });
   const { graph_id: _, assistant_id: __, ...metadata } = state.metadata;
   if (Object.keys(metadata).length > 0) field('Metadata', valueText(metadata));
+  printValues(values, form);
+}
+
+export function printValues(values: Json, form: Pick<Form, 'columns' | 'print'>): void {
   if (!isObject(values)) return form.print('Values   none yet');
   form.print('Values');
   for (const [key, value] of Object.entries(values)) printValue(key, value, form);
 }
 
 /** Prints messages one per line, other values as JSON. */
-function printValue(key: string, value: Json, form: Form): void {
+function printValue(key: string, value: Json, form: Pick<Form, 'columns' | 'print'>): void {
   const line = (text: string, indent: number): void =>
     form.print(`${' '.repeat(indent)}${clip(text, Math.min(widthOf(form), 1_000) - indent)}`);
   const isConversation =

@@ -12,6 +12,9 @@ interface ListedThread {
   readonly graph_id: string | null;
   readonly runs: number;
   readonly events: number;
+  readonly last_run_id: string | null;
+  /** Identity of the caller that created it. */
+  readonly user: string | null;
   /** Beginning of the first message, or the first input as JSON. */
   readonly first: string | null;
   /** Name and message of the last run's error. */
@@ -27,24 +30,52 @@ export interface ThreadList {
 /** Events that are searched for the first run of a thread. */
 const MAX_SEARCHED_EVENTS = 5;
 
-/** `all`: also lists threads of stateless runs and of crons. */
-export async function listThreads(history: History, all: boolean): Promise<ThreadList> {
-  const rows = await history.past.threads();
-  const shown = rows.filter(({ is_side }) => all || is_side === 0);
-  return {
-    threads: shown.map(({ thread_id, status, updated_at, graph_id, runs, events, error }) => ({
-      ...{ thread_id, status, updated_at: toTimestamp(updated_at), graph_id, runs, events },
-      first: firstInput(history, thread_id),
-      error: error === null ? null : errorText(JSON.parse(error) as Json),
-    })),
-    leftOut: rows.length - shown.length,
-  };
+export interface ThreadFilter {
+  /** Also lists threads of stateless runs and of crons. */
+  readonly all?: boolean;
+  readonly status?: string;
+  readonly graph?: string;
+  /** Milliseconds since 1970: changed since then. */
+  readonly since?: number;
+  /** Identity of the caller that created the thread or its first run. */
+  readonly user?: string;
+  /** Part of the id, the first input or the error, in any case. */
+  readonly text?: string;
+  readonly limit?: number;
 }
 
-function firstInput(history: History, threadId: string): string | null {
-  for (const { type, data } of history.readStream(threadStream(threadId), 1, MAX_SEARCHED_EVENTS))
-    if (type === 'RunCreated') return data.kwargs.input === null ? null : firstWords(data.kwargs.input);
-  return null;
+export async function listThreads(history: History, filter: ThreadFilter): Promise<ThreadList> {
+  const { all = false, status, graph, since = 0, user, text = '', limit = Infinity } = filter;
+  const rows = await history.past.threads();
+  const shown = rows.filter(({ is_side }) => all || is_side === 0);
+  const threads: ListedThread[] = [];
+  for (const { thread_id, updated_at, graph_id, runs, events, error: json, ...row } of shown) {
+    if (threads.length >= limit) break;
+    if (status !== undefined && row.status !== status) continue;
+    if (graph !== undefined && graph_id !== graph) continue;
+    if (updated_at < since) continue;
+    const { input, users } = beginningOf(history, thread_id);
+    if (user !== undefined && !users.includes(user)) continue;
+    const error = json === null ? null : errorText(JSON.parse(json) as Json);
+    const searched = `${thread_id} ${JSON.stringify(input)} ${error ?? ''}`;
+    if (!searched.toLowerCase().includes(text.toLowerCase())) continue;
+    threads.push({
+      ...{ thread_id, status: row.status, updated_at: toTimestamp(updated_at), graph_id, runs, events },
+      ...{ last_run_id: (await history.views.runs.latest(thread_id))?.runId ?? null, user: users[0] ?? null },
+      ...{ first: input === null ? null : firstWords(input), error },
+    });
+  }
+  return { threads, leftOut: rows.length - shown.length };
+}
+
+/** Who began the thread, and with which input. */
+function beginningOf(history: History, threadId: string): { input: Json; users: readonly string[] } {
+  const users: string[] = [];
+  for (const { type, data } of history.readStream(threadStream(threadId), 1, MAX_SEARCHED_EVENTS)) {
+    if (data.by !== undefined) users.push(data.by);
+    if (type === 'RunCreated') return { input: data.kwargs.input, users };
+  }
+  return { input: null, users };
 }
 
 export const errorText = (error: Json): string =>

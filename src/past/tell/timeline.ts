@@ -5,7 +5,7 @@ import { maskUrl } from '../../delivery/mask.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
 import { nodePathOf } from '../../kernel/embedded-ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { projectFrames } from '../../kernel/stack.ts';
+import { projectFrames, userPlaceOf, type CodePosition } from '../../kernel/stack.ts';
 import type { Recorded } from '../../store/port/events.ts';
 import type { History } from '../../store/port/past.ts';
 import type { ThreadEvent, ThreadEventMap } from '../../thread/events.ts';
@@ -187,6 +187,13 @@ export function detailsOf({ type, data, failedTools = [], warnings = [], repeate
       .map(({ tool, message }) => `tool ${tool} failed: ${clip(message)}`),
     ...warned,
   ];
+}
+
+/** Where the code of the project failed; undefined for everything but a failed run's end. */
+export function placeOf({ type, data }: Entry): CodePosition | undefined {
+  if (type !== 'RunCompleted') return undefined;
+  const { outcome } = data as unknown as ThreadEventMap['RunCompleted'];
+  return outcome.kind === 'error' ? userPlaceOf(outcome.origin?.stack ?? '') : undefined;
 }
 
 const repeatedText = ({ node, served, again }: RepeatedCalls): string[] => [

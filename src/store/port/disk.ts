@@ -10,6 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { Unavailable } from '../../kernel/unavailable.ts';
 
 /** The disk does not take what is written to a file or folder. */
 export class DiskFailed extends Error {
@@ -42,11 +43,12 @@ export function toOpenFailure(dir: string, error: unknown): unknown {
   const fails = code !== undefined && (CODES.test(code) || (isKeptOut && !isWritable(dir)));
   if (fails) return new DiskFailed(`the data directory ${dir}`, error);
   const whose = `the data directory ${dir} (--data, PLATFORM_DATA)`;
-  if (syscall === 'mkdir') return new Error(`${whose} cannot be made: ${error.message}`, { cause: error });
+  if (syscall === 'mkdir')
+    return new Unavailable(`${whose} cannot be made: ${error.message}`, { cause: error });
   if (code?.startsWith('SQLITE_') !== true) return error;
   const isDamaged = code === 'SQLITE_CORRUPT' || code === 'SQLITE_NOTADB';
   const remedy = isDamaged ? ': put back a copy of it that is whole, or name another directory' : '';
-  return new Error(`the log in ${whose} cannot be opened: ${error.message} (${code})${remedy}`, {
+  return new Unavailable(`the log in ${whose} cannot be opened: ${error.message} (${code})${remedy}`, {
     cause: error,
   });
 }

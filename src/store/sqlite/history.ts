@@ -1,4 +1,5 @@
 /** Opens the log read-only, beside a running server too (R1), in one transaction: each question sees the same moment. */
+import { Unavailable } from '../../kernel/unavailable.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiskFailed, toOpenFailure } from '../port/disk.ts';
@@ -26,7 +27,7 @@ import { createStatements } from './statements.ts';
 /** Throws when the directory holds no log of this program. */
 export function openHistory(dir: string, projection: Projection, keys: EncryptionKeys = []): History {
   const file = join(dir, LOG_FILE);
-  if (!existsSync(file)) throw new Error(`${file} does not exist`);
+  if (!existsSync(file)) throw new Unavailable(`${file} does not exist`);
   let db: Connection | undefined;
   try {
     db = openConnection(file, { readonly: true });
@@ -41,7 +42,7 @@ export function openHistory(dir: string, projection: Projection, keys: Encryptio
     const failure = toOpenFailure(dir, error);
     // Nothing is to be written here.
     if (!(failure instanceof DiskFailed)) throw failure;
-    throw new Error(`the log in ${dir} cannot be read: ${String(failure.cause)}`, { cause: error });
+    throw new Unavailable(`the log in ${dir} cannot be read: ${String(failure.cause)}`, { cause: error });
   }
 }
 

@@ -2,6 +2,7 @@
  * Seals all content of a log under its first key, beside no running server, in one transaction: a log that was plain
  * becomes encrypted, and earlier keys are no longer needed. What it replaced is overwritten in the file.
  */
+import { Unavailable } from '../../kernel/unavailable.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
@@ -39,7 +40,7 @@ export function rekey(
   onProgress: OnProgress,
 ): Rekeyed {
   const file = join(dir, LOG_FILE);
-  if (!existsSync(file)) throw new Error(`${file} does not exist`);
+  if (!existsSync(file)) throw new Unavailable(`${file} does not exist`);
   const unlock = lockDirectory(dir);
   try {
     assertComplete(file);
@@ -80,7 +81,7 @@ function sealAll(
   const reader = createRowReader(createStatements(db));
   for (const table of CONTENT_TABLES) {
     const finding = findBadRow(reader, table);
-    if (finding !== undefined) throw new Error(`nothing was changed: ${finding.problem}`);
+    if (finding !== undefined) throw new Unavailable(`nothing was changed: ${finding.problem}`);
   }
   const columns: Column[] = [
     // Kinds of one table are sealed under one label.

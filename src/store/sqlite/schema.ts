@@ -1,4 +1,5 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
+import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Connection } from './connection.ts';
 import { IMPORTS } from './payloads/imports.ts';
 import { RESUME_CALLS } from './payloads/resume-calls.ts';
@@ -90,5 +91,5 @@ export function assertFormat(db: Connection, file = db.name): void {
       : format > FORMAT
         ? 'use the version that wrote it, or a later one'
         : 'no release wrote it: name another data directory, or export its threads with the version that wrote it and import them';
-  throw new Error(`${file}: found ${found}, expected a log of format ${FORMAT}; ${wayOut}`);
+  throw new Unavailable(`${file}: found ${found}, expected a log of format ${FORMAT}; ${wayOut}`);
 }

@@ -6,8 +6,21 @@ import { suite } from '../../support/suite.ts';
 const test = suite('command line');
 
 const COMMANDS = [
-  ...['init', 'dev', 'serve', 'doctor', 'openapi', 'replay', 'diff', 'pin'],
-  ...['export', 'import', 'open', 'backup', 'restore', 'verify'],
+  ...['init', 'dev', 'serve', 'doctor', 'openapi', 'diff', 'pin'],
+  ...[
+    'threads',
+    'show',
+    'calls',
+    'rerun',
+    'replay',
+    'export',
+    'import',
+    'open',
+    'backup',
+    'restore',
+    'verify',
+    'rekey',
+  ],
 ];
 
 test('help names every command and exit code, and each command has examples', async () => {

@@ -99,11 +99,11 @@ test('given a wrong call of replay, when it is run, then it throws words and an 
     for (const [exitCode, args, message] of [
       [3, [], /\.platform.log\.db does not exist/],
       [3, ['--data', join(dir, 'nowhere')], /does not exist/],
-      [2, ['--data', dir, '--thread', 'x'], /--thread: expected an id or its first char/],
+      [3, ['--data', dir, '--thread', 'x'], /no file that exists, and no id/],
       [2, ['--data', dir, '--to', '5'], /together with --thread/],
       [2, ['--data', dir, '--thread', THREAD, '--to', '-1'], /--to/],
-      [2, ['--data', dir, '--thread', THREAD.replace('1', '9')], /has no events here/],
-      [2, ['--data', dir, '--thread', THREAD, '--to', '0'], /did not exist at position 0/],
+      [3, ['--data', dir, '--thread', THREAD.replace('1', '9')], /no run or thread begins with/],
+      [3, ['--data', dir, '--thread', THREAD, '--to', '0'], /did not exist at position 0/],
     ] as const)
       await assert.rejects(replay(...args), (error: Error & { exitCode?: number }) => {
         assert.match(error.message, message);

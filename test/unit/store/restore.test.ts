@@ -52,7 +52,7 @@ test('a damaged backup is refused, and nothing is written', () =>
       const damaged = join(dir, 'damaged');
       writeFileSync(damaged, bytes);
       const { code, message } = await refusalOf('restore', damaged, '--data', other);
-      assert.equal(code, 1, `${index}: ${message}`);
+      assert.equal(code, 3, `${index}: ${message}`);
       assert.match(message, /nothing was written/);
       assert.equal(existsSync(other), false);
     }

@@ -2,6 +2,7 @@
  * Copies a log into one file, beside a running server too. All pages are read in one transaction: what a server commits
  * meanwhile neither shows nor makes the copy begin again.
  */
+import { Unavailable } from '../../../kernel/unavailable.ts';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OnProgress } from '../../../kernel/progress.ts';
@@ -41,7 +42,7 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
   if (!options.force && existsSync(file))
     throw new Error(`${file} exists; name another file, or replace it with --force`);
   const log = join(dir, LOG_FILE);
-  if (!existsSync(log)) throw new Error(`${log} does not exist`);
+  if (!existsSync(log)) throw new Unavailable(`${log} does not exist`);
   const partial = `${file}.part-${process.pid}`;
   const db = openConnection(log, { readonly: true });
   try {
@@ -89,7 +90,7 @@ async function assertContent(prepare: Prepare, onProgress: OnProgress): Promise<
   for (const [done, table] of CONTENT_TABLES.entries()) {
     onProgress({ phase: 'checking content', done, total: CONTENT_TABLES.length, unit: 'tables' });
     const finding = findBadRow(rows, table);
-    if (finding !== undefined) throw new Error(`nothing was written: ${finding.problem}`);
+    if (finding !== undefined) throw new Unavailable(`nothing was written: ${finding.problem}`);
     await turn();
   }
 }

@@ -2,6 +2,7 @@
  * Reads all payloads of one thread in the form in which they are stored, so an export costs what the thread occupies
  * and not what all its texts would take in full. For a connection of its own in a read transaction.
  */
+import { Unavailable } from '../../../kernel/unavailable.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
@@ -30,7 +31,7 @@ import { inOrder, readPlacedWrites } from './write-reads.ts';
 /** Opens the source of a thread in the log of a data directory, beside a running server too. */
 export function openThreadSource(dir: string, threadId: string, keys: EncryptionKeys = []): ThreadSource {
   const file = join(dir, LOG_FILE);
-  if (!existsSync(file)) throw new Error(`${file} does not exist`);
+  if (!existsSync(file)) throw new Unavailable(`${file} does not exist`);
   const db = openConnection(file, { readonly: true });
   try {
     assertFormat(db);

@@ -3,8 +3,8 @@
  */
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { codeFrame } from '../../kernel/code-frame.ts';
-import type { CodePosition } from '../../kernel/stack.ts';
+import { codeFrame } from '../kernel/code-frame.ts';
+import type { CodePosition } from '../kernel/stack.ts';
 
 const SOURCE = /\.(?:[cm]?[jt]sx?|py)$/;
 const MAX_LINE_CHARACTERS = 160;

@@ -1,0 +1,4 @@
+/** An option names something that the run or its graph does not have. */
+export class WrongOption extends Error {
+  override readonly name = 'WrongOption';
+}
