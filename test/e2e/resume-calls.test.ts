@@ -1,6 +1,7 @@
 /** X7 A later attempt asks nothing again whose answer was committed: runs of real graphs, killed at random moments. */
 import assert from 'node:assert/strict';
 import { UUIDS } from '../../src/kernel/embedded-ids.ts';
+import { NEWEST_LINE } from '../projects/lines.ts';
 import { createRandom } from '../support/random.ts';
 import { scaled } from '../support/scaled.ts';
 import { shared } from '../support/shared-server.ts';
@@ -9,14 +10,17 @@ import { until } from '../support/until.ts';
 import { onLine, withScene, type RunRef, type Scene } from './resume-scene.ts';
 
 const test = suite('answers of earlier attempts');
-const scene = shared(test, withScene);
+const scene = shared<Scene>(test, async (use) => withScene(use, {}, await onLine(NEWEST_LINE)));
 const older = suite('answers of earlier attempts, line 0.2');
 const olderScene = shared<Scene>(older, async (use) => withScene(use, {}, await onLine('0.2')));
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const KILLS = Number(process.env['RESUME_KILLS'] ?? 1);
-const GRAPHS = ['calls', 'agent', 'tools', 'functional', 'plain'];
-const INPUT = { input: { messages: [{ role: 'user', content: 'hello', id: 'm' }] } };
+const GRAPHS = ['calls', 'agent', 'tools', 'deep', 'functional', 'plain'];
+const INPUT = {
+  input: { messages: [{ role: 'user', content: 'hello', id: 'm' }] },
+  stream_mode: ['values', 'updates'],
+};
 /** Time within which an answer is in the log. */
 const COMMIT_MS = 50;
 
@@ -26,6 +30,7 @@ interface Undisturbed {
   readonly asked: readonly string[];
   readonly values: unknown;
   readonly history: unknown;
+  readonly frames: readonly (readonly string[])[];
 }
 
 /** Equal requests have no names of their own, and ids of messages are drawn. */
@@ -36,8 +41,22 @@ const unnumbered = (value: unknown): unknown =>
       .replaceAll(UUIDS, 'id'),
   );
 
+/**
+ * Frames as texts, by step. Parallel tasks of a step have no order, so which of their messages has an id when it is shown differs. The
+ * library marks what tasks had written before: `cached`.
+ */
+function inSteps(frames: readonly (readonly [string, unknown])[]): string[][] {
+  const steps: string[][] = [[]];
+  for (const frame of frames) {
+    const text = JSON.stringify(unnumbered(frame)).replace(',"__metadata__":{"cached":true}', '');
+    steps.at(-1)!.push(text.replaceAll(/"id":"(?:run-)?id",/g, ''));
+    if (frame[0] === 'values') steps.push([]);
+  }
+  return steps.filter(({ length }) => length > 0).map((step) => step.sort());
+}
+
 function runAlone(given: Scene, graph: string): Promise<Undisturbed> {
-  const { model, begin, end, history } = given;
+  const { model, begin, end, history, frames } = given;
   const byGraph = undisturbed.get(given) ?? new Map<string, Promise<Undisturbed>>();
   undisturbed.set(given, byGraph);
   let known = byGraph.get(graph);
@@ -46,7 +65,8 @@ function runAlone(given: Scene, graph: string): Promise<Undisturbed> {
       model.asked.length = 0;
       const run = await begin(graph, INPUT);
       const values = unnumbered(await end(run));
-      return { asked: [...model.asked], values, history: unnumbered(await history(run)) };
+      const shown = inSteps((await frames(run)).flat());
+      return { asked: [...model.asked], values, history: unnumbered(await history(run)), frames: shown };
     })();
     byGraph.set(graph, known);
   }
@@ -96,6 +116,15 @@ async function killOnce(given: Scene, graph: string, how: 'worker' | 'server', s
   assert.ok(after.filter(isSame).length <= expected, hint);
   assert.deepEqual(unnumbered(values), alone.values, hint);
   assert.deepEqual(unnumbered(await given.history(run)), alone.history, hint);
+  const shown = inSteps((await given.frames(run)).at(-1)!);
+  // The library shows the state that it resumes from, which ends the step before, unless the run has not changed it.
+  const [state, ...rest] = shown[0]?.length === 1 ? shown : [undefined, ...shown];
+  const from = alone.frames.length - rest.length;
+  if (state !== undefined && from > 0) assert.equal(state[0], alone.frames[from - 1]!.at(-1), hint);
+  // It does not show again what some tasks of the step had written.
+  const [step = [], ...later] = rest;
+  const missing = step.filter((frame) => !alone.frames[from]!.includes(frame));
+  assert.deepEqual([missing, later], [[], alone.frames.slice(from + 1)], hint);
 }
 
 /** Names of the calls whose answers the log has: as kept calls, or in what tasks have written. */

@@ -5,21 +5,27 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { storeAt } from '../../src/open-store.ts';
 import { isCall, unpackKept, type KeptCall } from '../../src/recording/kept-calls.ts';
-import { ensureLine, type Line } from '../projects/lines.ts';
+import { ensureLine, OLDER_LINES, type Line } from '../projects/lines.ts';
 import { childrenOf } from '../support/process-figures.ts';
 import { until } from '../support/until.ts';
+import { collect } from './frames.ts';
 import { withCallsServer, type CallsServer } from './calls-server.ts';
 import { withPrograms, type Programs, type ServerProgram } from './programs.ts';
 
 const CONFIG = fileURLToPath(new URL('../fixtures/calls', import.meta.url));
 
-/** The graphs that need no agents, on another line of the library. */
+/** Only lines of the library have deep agents. */
+const DEEP = fileURLToPath(new URL('../projects/deep-calls/deep.ts', import.meta.url));
+
+/** The graphs on a line of the library; older ones have no agents. */
 export async function onLine(line: Line): Promise<string> {
   const folder = join(await ensureLine(line), 'projects', 'calls');
   await mkdir(folder, { recursive: true });
-  await copyFile(join(CONFIG, 'graph.ts'), join(folder, 'graph.ts'));
   const { graphs } = JSON.parse(await readFile(join(CONFIG, 'platform.json'), 'utf8'));
-  delete graphs.tools;
+  if ((OLDER_LINES as readonly string[]).includes(line)) delete graphs.tools;
+  else graphs.deep = './deep.ts:deep';
+  for (const name of ['graph.ts', 'agents.ts']) await copyFile(join(CONFIG, name), join(folder, name));
+  await copyFile(DEEP, join(folder, 'deep.ts'));
   await writeFile(join(folder, 'platform.json'), JSON.stringify({ graphs }));
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   return folder;
@@ -45,6 +51,8 @@ export interface Scene {
   killServer(between?: () => Promise<void>): Promise<void>;
   /** What the log keeps of an open run. */
   kept(run: RunRef): Promise<KeptCall[]>;
+  /** Event and data of the frames of each attempt, in order. */
+  frames(run: RunRef): Promise<[string, unknown][][]>;
   /** Values and steps of the thread's checkpoints, newest first. */
   history(run: RunRef): Promise<unknown>;
 }
@@ -95,6 +103,14 @@ export const withScene = (
           } finally {
             past.close();
           }
+        },
+        async frames({ thread, run }) {
+          const { frames } = await collect(await server.open('GET', `/threads/${thread}/runs/${run}/stream`));
+          const attempts: [string, unknown][][] = [];
+          for (const { event, data } of frames)
+            if (event === 'metadata') attempts.push([]);
+            else attempts.at(-1)!.push([event, data === '' ? null : JSON.parse(data)]);
+          return attempts;
         },
         async history({ thread }) {
           const states = await answered(server, `/threads/${thread}/history?limit=100`);
