@@ -261,7 +261,7 @@ function setConfigOf(configOf: (() => unknown) | undefined): void {
   if (session !== undefined) session.configOf = configOf;
 }
 
-/** What was noted before a checkpoint rides in its commit. */
+/** Tasks whose writes are saved are not repeated, so what they noted is sent before. */
 const flushBeforeSaves = (link: RunLink, calls: CallLog): RunLink => ({
   ...link,
   checkpoints: {
@@ -271,7 +271,10 @@ const flushBeforeSaves = (link: RunLink, calls: CallLog): RunLink => ({
       calls.flush(checkpoint.ns === '' ? checkpoint.step : undefined);
       return link.checkpoints.save(checkpoint);
     },
-    saveWrites: (...of) => link.checkpoints.saveWrites(...of),
+    saveWrites(...of) {
+      calls.flush();
+      return link.checkpoints.saveWrites(...of);
+    },
   },
 });
 

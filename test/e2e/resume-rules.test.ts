@@ -53,6 +53,17 @@ test('a run that does not want it keeps nothing, and asks again', async () => {
   assert.equal(given.model.asked.filter((name) => name === 'second').length, 2);
 });
 
+test('a run whose assistant does not want it keeps nothing', async () => {
+  const given = scene();
+  const { json } = await given
+    .server()
+    .ask('POST', '/assistants', { graph_id: 'plain', config: { resume_calls: false } });
+  const run = await holding(given.model, 'last', () => given.begin(json.assistant_id));
+  assert.deepEqual(await given.kept(run), []);
+  given.model.release();
+  await given.server().ask('POST', `/threads/${run.thread}/runs/${run.run}/cancel?wait=true`);
+});
+
 test('a run with durability "exit", which saves no checkpoint, is served too', async () => {
   const given = scene();
   const run = await untilLast(given, 'functional', 3, { durability: 'exit' });
@@ -156,25 +167,30 @@ test('calls of models that a plain function makes are told by their answers, ser
     reply.end(JSON.stringify({ object: 'chat.completion', model: 'gpt', usage }));
     return true;
   };
+  const undisturbed = await given.begin('talkative');
+  await given.end(undisturbed);
+  const [before, between, call, ...more] = await noted(given, undisturbed);
+  assert.deepEqual([before.text, before.step, before.node], ['before', 0, 'talkative']);
+  assert.deepEqual([between.text, between.step], ['between', 1]);
+  const { kind, name, model, usage, step, error, served, duration_ms: ms } = call;
+  assert.deepEqual(
+    { kind, name, model, usage, step, error, served },
+    {
+      ...{ kind: 'model', name: `${new URL(given.model.url).host}/chat`, model: 'gpt' },
+      ...{ usage: { input_tokens: 3, output_tokens: 4 }, step: 1, error: null, served: false },
+    },
+  );
+  assert.ok(ms >= 0);
+  assert.deepEqual(more, []);
+  // when
   const run = await holding(given.model, 'last', () => given.begin('talkative'));
+  await kept(given, run, 1);
   await given.killWorkers();
   given.model.release();
   await given.end(run);
   // then
-  const [before, between, call, ...again] = await noted(given, run);
-  assert.deepEqual([before.text, before.step, before.node], ['before', 0, 'talkative']);
-  assert.deepEqual([between.text, between.step], ['between', 1]);
-  const { kind, name, model, usage, step, error, duration_ms: ms } = call;
-  assert.deepEqual(
-    { kind, name, model, usage, step, error },
-    {
-      ...{ kind: 'model', name: `${new URL(given.model.url).host}/chat`, model: 'gpt' },
-      ...{ usage: { input_tokens: 3, output_tokens: 4 }, step: 1, error: null },
-    },
-  );
-  assert.ok(ms >= 0);
-  assert.equal(call.served, false);
-  assert.deepEqual([again.at(-1).name, again.at(-1).served], [name, true]);
+  const last = (await noted(given, run)).at(-1);
+  assert.deepEqual([last.name, last.model, last.usage, last.served], [name, model, usage, true]);
 });
 
 test('calls of models and tools that an agent makes are told in order, of all attempts', async () => {
