@@ -42,8 +42,8 @@ const unnumbered = (value: unknown): unknown =>
   );
 
 /**
- * Frames as texts, by step. Parallel tasks of a step have no order, so which of their messages has an id when it is shown differs. The
- * library marks what tasks had written before: `cached`.
+ * Frames as texts, by step. Parallel tasks of a step have no order, so which of their messages has an id when it is shown
+ * differs. The library marks what tasks had written before: `cached`.
  */
 function inSteps(frames: readonly (readonly [string, unknown])[]): string[][] {
   const steps: string[][] = [[]];
