@@ -17,7 +17,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/delivery': 341,
   'src/effects': 2628,
   'src/examples': 241,
-  'src/graphs': 9972,
+  'src/graphs': 9975,
   'src/http': 11416,
   'src/item': 304,
   'src/kernel': 1799,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2191,
-  test: 71685,
+  test: 71746,
 };
 
 const MAX_UNUSED_LINES = 100;
