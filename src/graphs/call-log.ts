@@ -10,6 +10,7 @@ import { placeOf, type OutgoingRequest } from '../recording/session.ts';
 import type { ModelAnswer, TokenUsage } from '../recording/usage.ts';
 import type { CallPlace, CallRecord, ModelOrToolRecord, PrintRecord } from '../thread/call-record.ts';
 import { shorten } from './failure.ts';
+import type { RunLink } from './port.ts';
 
 export interface CallLog {
   /** The library's config of the current task; set when the library is known. */
@@ -195,6 +196,23 @@ const withoutLineEnd = (record: CallRecord): CallRecord =>
   record.kind === 'print' && record.text.endsWith('\n')
     ? { ...record, text: record.text.slice(0, -1) }
     : record;
+
+/** Tasks whose writes are saved are not repeated, so what they noted is sent before. */
+export const flushBeforeSaves = (link: RunLink, calls: CallLog): RunLink => ({
+  ...link,
+  checkpoints: {
+    load: (...of) => link.checkpoints.load(...of),
+    list: (query) => link.checkpoints.list(query),
+    save(checkpoint) {
+      calls.flush(checkpoint.ns === '' ? checkpoint.step : undefined);
+      return link.checkpoints.save(checkpoint);
+    },
+    saveWrites(...of) {
+      calls.flush();
+      return link.checkpoints.saveWrites(...of);
+    },
+  },
+});
 
 const logs = new AsyncLocalStorage<CallLog>();
 

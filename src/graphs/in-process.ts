@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../kernel/clock.ts';
 import { randomIds, type Ids } from '../kernel/ids.ts';
 import { runAttempt, type Attempt } from './attempt.ts';
-import { currentCallLog, insideCallLog, observePrints, openCallLog, type CallLog } from './call-log.ts';
+import { currentCallLog, flushBeforeSaves, insideCallLog, observePrints, openCallLog } from './call-log.ts';
 import { LocatedFailure, toErrorEnd, toRefusal } from './failure.ts';
 import { createCheckpointBuffer } from './checkpoint-buffer.ts';
 import { runFunction, type Outcome } from './function/adapter.ts';
@@ -260,23 +260,6 @@ function setConfigOf(configOf: (() => unknown) | undefined): void {
   const session = currentSession();
   if (session !== undefined) session.configOf = configOf;
 }
-
-/** Tasks whose writes are saved are not repeated, so what they noted is sent before. */
-const flushBeforeSaves = (link: RunLink, calls: CallLog): RunLink => ({
-  ...link,
-  checkpoints: {
-    load: (...of) => link.checkpoints.load(...of),
-    list: (query) => link.checkpoints.list(query),
-    save(checkpoint) {
-      calls.flush(checkpoint.ns === '' ? checkpoint.step : undefined);
-      return link.checkpoints.save(checkpoint);
-    },
-    saveWrites(...of) {
-      calls.flush();
-      return link.checkpoints.saveWrites(...of);
-    },
-  },
-});
 
 /** The clock of a session for what this program itself puts into frames and ids. */
 const timeOf = (session: Session, clock: Clock): Clock => ({
