@@ -15,6 +15,8 @@ export interface FrameSink {
   ready(): Promise<void>;
   /** Resolves when the server has accepted all pushed frames, or they were dropped after a failure. */
   flush(): Promise<void>;
+  /** True if the server has accepted all pushed frames, or they were dropped. */
+  readonly isIdle: boolean;
   /** Drops the queued frames; later pushes have no effect. */
   close(): void;
 }
@@ -95,6 +97,9 @@ export function openFrameSink(
       return undefined;
     },
     ready: () => (count() >= MAX_QUEUED_FRAMES && pump !== undefined ? pump : READY),
+    get isIdle() {
+      return pump === undefined && early.size === 0;
+    },
     flush: async () => {
       await Promise.all([pump, ...early]);
     },
