@@ -29,7 +29,7 @@ const LAUNCH = toJson({
       program: `\${workspaceFolder}/node_modules/${PRODUCT}/scripts/start.mjs`,
       args: ['rerun', '${input:run}', '--break', '--inspect'],
       ...{ cwd: '${workspaceFolder}', console: 'integratedTerminal' },
-      skipFiles: ['<node_internals>/**', '**/node_modules/**'],
+      skipFiles: ['<node_internals>/**'],
     },
   ],
   inputs: [

@@ -180,13 +180,14 @@ async function execute(data: RunData, sandbox: Sandbox, options: ReexecutionOpti
     const outcome = toOutcome(thrown === undefined ? ended : toErrorEnd(thrown.error));
     const found: RunTrace = { ...scratch.trace(), outcome };
     const isStopped = wasStopped(data.trace.outcome);
-    const isLoose = !isWhole || player.start === undefined;
+    const isLoose = !isWhole || player.start === undefined || data.isExpected === true;
+    const until = data.isExpected === true ? realNow() : run.updatedAt;
     const isPartial =
       request !== undefined || store !== undefined || closed.size > 0 || outcome === undefined || isPaused;
     const compared = compareTraces({
       ...{ recorded: started.data.trace, found, isPartial, isStopped, replaced: data.replaced },
       sides: {
-        recorded: sideOf(data.trace, { from: run.createdAt, until: run.updatedAt, isLoose }),
+        recorded: sideOf(data.trace, { from: run.createdAt, until, isLoose }),
         found: sideOf(found, { from: run.createdAt, until: realNow(), isLoose }),
         agrees: player.agrees,
       },

@@ -96,7 +96,7 @@ async function readExpected(
   expected?: RunTrace,
 ): Promise<RunData> {
   const data = await readRunData(history, threadId, runId);
-  return expected === undefined ? data : { ...data, trace: expected };
+  return expected === undefined ? data : { ...data, trace: expected, isExpected: true };
 }
 
 /** `late`: what code was refused after its run. It would have reached outside, so the run is not equal. */

@@ -19,6 +19,8 @@ export interface RunData {
   /** Says why there is nothing to execute, or why the recording cannot be read. */
   readonly unreadable?: string;
   readonly trace: RunTrace;
+  /** The trace is an expectation. Behind the recorded clock its times are those of the machine that made it. */
+  readonly isExpected?: true;
   /** Trace and recording are those of one attempt. */
   readonly isWhole: boolean;
   /** The attempt continued a call whose state the run itself had saved. */
