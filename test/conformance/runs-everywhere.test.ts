@@ -98,14 +98,15 @@ test('a stateless run is listed while it is open', () =>
     assert.deepEqual(await list(s), []);
   }));
 
-test('users list the runs of their own threads, and the studio key those of all (A2, A3)', () =>
-  withServer({ config: config('platform.auth.json'), env: { PLATFORM_STUDIO_KEY: 'key' } }, async (s) => {
+test('users list the runs of their own threads, in full pages (A2, A3)', () =>
+  withServer({ config: config('platform.auth.json') }, async (s) => {
     for (const name of ['alice', 'bob']) {
       const { json } = await s.request('POST', '/threads', {}, as(name));
       const body = { assistant_id: 'echo', input: say(name) };
       await s.request('POST', `/threads/${json.thread_id}/runs/wait`, body, as(name));
     }
-    const titles = async (headers: object) => (await list(s, '', headers)).map(({ title }: any) => title);
+    const titles = async (headers: object) =>
+      (await list(s, '?limit=1', headers)).map(({ title }: any) => title);
     assert.deepEqual(await titles(as('alice')), ['alice']);
     assert.deepEqual(await titles(as('bob')), ['bob']);
   }));

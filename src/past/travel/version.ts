@@ -11,7 +11,7 @@ import type { RunSource } from '../trace.ts';
 import { changesBetween, valueAt, type Change } from './changes.ts';
 import { savedHeadOf } from './thread-past.ts';
 
-export interface VersionState {
+interface VersionState {
   readonly version: number;
   /** Time of the version's event, milliseconds since 1970. */
   readonly at: number;
