@@ -1,5 +1,10 @@
 /** Entry of the browser application. */
 import { render } from 'preact';
-import './studio.css';
+import { App } from './pages/app.tsx';
+import './style/base.css';
+import './style/layout.css';
+import './style/story.css';
+import './style/moment.css';
+import './style/pages.css';
 
-render(<main>Studio</main>, document.getElementById('studio')!);
+render(<App />, document.getElementById('studio')!);

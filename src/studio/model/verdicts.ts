@@ -1,0 +1,13 @@
+/** What saves did to recorded runs, on a server of `dev`; other servers have none. */
+import { signal } from '@preact/signals';
+import { verdicts as read } from '../api/server.ts';
+import type { Report } from '../api/runs.ts';
+import { poll } from './poll.ts';
+
+export const verdicts = signal<readonly Report[]>([]);
+
+export const keepVerdictsFresh = () =>
+  poll(async () => {
+    const found = await read();
+    if (JSON.stringify(found) !== JSON.stringify(verdicts.peek())) verdicts.value = found;
+  });

@@ -1,0 +1,144 @@
+/** A failure: where, with the lines of code, what went in, the state before, the last call, and what can be done now. */
+import type { Fact } from '../api/facts.ts';
+import { callsOf } from '../api/calls.ts';
+import { reportOf } from '../api/moments.ts';
+import { stateAt } from '../api/states.ts';
+import type { Json } from '../api/types.ts';
+import { editorHref, failureAt, frameIn, placeIn, tookOf, versionBefore, type Place } from '../model/failure.ts';
+import { isFailure } from '../model/telling.ts';
+import type { OpenThread } from '../model/thread.ts';
+import { duration } from '../model/words.ts';
+import { CallLine } from './call-line.tsx';
+import { CodeFrame } from './code.tsx';
+import { useLoaded } from './load.tsx';
+import { Tree } from './tree.tsx';
+
+export function ErrorTab({ open }: { readonly open: OpenThread }) {
+  const failure = failureAt(open);
+  if (failure === undefined) return <NoFailure open={open} />;
+  return <Failure key={failure.version} open={open} failure={failure} />;
+}
+
+function NoFailure({ open }: { readonly open: OpenThread }) {
+  const { story, version } = open;
+  const near = story.nearest(version.value, -1, isFailure) ?? story.nearest(version.value, 1, isFailure);
+  return (
+    <p class="calm">
+      Nothing failed in this run.{' '}
+      {near !== undefined && (
+        <button type="button" class="more" onClick={() => open.select(near.version)}>
+          A failure is at v {near.version}
+        </button>
+      )}
+    </p>
+  );
+}
+
+function Failure({ open, failure }: { readonly open: OpenThread; readonly failure: Fact }) {
+  const { error, run_id: runId = '', attempt = 1 } = failure;
+  const { node, step, channel, stack, remedy } = error ?? {};
+  const report = useLoaded(runId, () => reportOf(open.id, runId));
+  const place = placeIn(stack);
+  const frame = frameIn(report.value ?? '');
+  const took = tookOf(open, failure);
+  return (
+    <div class="failure">
+      <h2>
+        <span class="mark" aria-hidden="true">
+          ✕
+        </span>
+        {error?.error ?? 'Timeout'}: <span class="message">{error?.message}</span>
+      </h2>
+      <p class="where">
+        {[
+          ...(node === undefined ? [] : [`node ${node}`]),
+          ...(channel === undefined ? [] : [`channel ${channel}`]),
+          ...(step === undefined ? [] : [`step ${step}`]),
+          `attempt ${attempt}`,
+          ...(took === undefined ? [] : [`after ${duration(took)}`]),
+        ].join(' · ')}
+        {place !== undefined && <PlaceLink place={place} />}
+      </p>
+      {frame.length > 0 && <CodeFrame lines={frame} />}
+      {remedy !== undefined && <p class="remedy">{remedy}</p>}
+      <div class="columns">
+        <RunInput open={open} runId={runId} />
+        <StateBefore open={open} failure={failure} />
+        <LastCall open={open} failure={failure} />
+      </div>
+      <Printed open={open} runId={runId} />
+      {stack !== undefined && (
+        <details>
+          <summary>stack</summary>
+          <pre class="code" tabIndex={0} aria-label="Stack">
+            {stack}
+          </pre>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function PlaceLink({ place }: { readonly place: Place }) {
+  const name = place.file.split(/[\\/]/).at(-1)!;
+  return (
+    <a href={editorHref(place)} title={`Open ${place.file} in the editor`}>
+      {name}:{place.line}:{place.column}
+    </a>
+  );
+}
+
+function RunInput({ open, runId }: { readonly open: OpenThread; readonly runId: string }) {
+  const run = open.runs.value.find(({ run_id }) => run_id === runId);
+  if (run === undefined) return null;
+  const { input, command } = run.kwargs;
+  return (
+    <section>
+      <h3>{command == null ? 'Input' : 'Command'}</h3>
+      <Tree value={(command ?? input ?? null) as Json} open={2} />
+    </section>
+  );
+}
+
+function StateBefore({ open, failure }: { readonly open: OpenThread; readonly failure: Fact }) {
+  const before = versionBefore(failure);
+  const { value, problem } = useLoaded(`${open.id} ${before}`, () =>
+    stateAt(open.id, before),
+  );
+  return (
+    <section>
+      <h3>State before</h3>
+      {problem !== undefined && <p class="calm">{problem}</p>}
+      {value !== undefined && <Tree value={value.values} open={1} />}
+    </section>
+  );
+}
+
+function LastCall({ open, failure }: { readonly open: OpenThread; readonly failure: Fact }) {
+  const { value } = useLoaded(`${failure.run_id}`, () => callsOf(open.id, failure.run_id!));
+  const last = value?.filter(({ kind }) => kind !== 'print').at(-1);
+  if (last === undefined) return null;
+  return (
+    <section>
+      <h3>Last call</h3>
+      <CallLine call={last} />
+    </section>
+  );
+}
+
+function Printed({ open, runId }: { readonly open: OpenThread; readonly runId: string }) {
+  const { value } = useLoaded(runId, () => callsOf(open.id, runId));
+  const lines = value?.filter(({ kind }) => kind === 'print') ?? [];
+  if (lines.length === 0) return null;
+  return (
+    <section>
+      <h3>Printed</h3>
+      <pre class="code" tabIndex={0} aria-label="Printed lines">
+        {lines
+          .slice(-40)
+          .map(({ text }) => text)
+          .join('\n')}
+      </pre>
+    </section>
+  );
+}
