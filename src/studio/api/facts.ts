@@ -16,6 +16,8 @@ export interface Fact {
   readonly version: number;
   readonly type: string;
   readonly at: string;
+  /** Of a checkpoint: when the graph made it, before it was saved. */
+  readonly made_at?: string;
   readonly by?: string;
   /** The content was deleted. */
   readonly erased?: true;
@@ -59,4 +61,4 @@ export const readFacts = (threadId: string, { after, before, limit }: FactChoice
   ask(`/threads/${threadId}/events`, { query: { after, before, limit } });
 
 /** Milliseconds since 1970. */
-export const timeOf = ({ at }: Fact): number => Date.parse(at);
+export const timeOf = ({ at, made_at: made }: Fact): number => Date.parse(made ?? at);

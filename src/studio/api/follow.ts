@@ -64,10 +64,7 @@ export async function follow(path: string, following: Following): Promise<void> 
 }
 
 /** Reads a stream of events to its end, once. */
-export async function readEvents(
-  reply: Response,
-  onEvent: (event: ServerEvent) => void,
-): Promise<void> {
+export async function readEvents(reply: Response, onEvent: (event: ServerEvent) => void): Promise<void> {
   for await (const { events } of linesOf(reply.body!, () => undefined)) events.forEach(onEvent);
 }
 
@@ -118,7 +115,9 @@ function parseBlock(block: string): ServerEvent | undefined {
     if (name !== undefined) fields.set(name, (fields.get(name) ?? '') + value);
   }
   const data = fields.get('data');
-  return data === undefined ? undefined : { event: fields.get('event') ?? 'message', data, id: fields.get('id') };
+  return data === undefined
+    ? undefined
+    : { event: fields.get('event') ?? 'message', data, id: fields.get('id') };
 }
 
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>

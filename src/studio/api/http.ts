@@ -62,7 +62,9 @@ export async function send(path: string, wanted: Wanted = {}): Promise<Response>
       headers: {
         ...credentials.value,
         ...headers,
-        ...(body !== undefined && { 'content-type': isFile ? 'application/octet-stream' : 'application/json' }),
+        ...(body !== undefined && {
+          'content-type': isFile ? 'application/octet-stream' : 'application/json',
+        }),
       },
       ...(body !== undefined && { body: isFile ? body : JSON.stringify(body) }),
       ...(stop !== undefined && { signal: stop }),

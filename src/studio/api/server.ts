@@ -25,7 +25,8 @@ export const verdicts = (): Promise<readonly Report[]> => ask('/server/verdicts'
 
 export const webhooks = (): Promise<readonly Webhook[]> => ask('/webhooks', { query: { limit: 50 } });
 
-export const redeliver = (id: string): Promise<unknown> => ask(`/webhooks/${id}/redeliver`, { method: 'POST' });
+export const redeliver = (id: string): Promise<unknown> =>
+  ask(`/webhooks/${id}/redeliver`, { method: 'POST' });
 
 export const crons = (): Promise<readonly Cron[]> =>
   ask('/runs/crons/search', { method: 'POST', body: { limit: 50 } });
@@ -40,5 +41,7 @@ export interface Metrics {
 
 export const metrics = (): Promise<Metrics> => ask('/metrics', { query: { format: 'json' } });
 
-export const info = (): Promise<{ readonly version: string; readonly flags: Readonly<Record<string, boolean>> }> =>
-  ask('/info');
+export const info = (): Promise<{
+  readonly version: string;
+  readonly flags: Readonly<Record<string, boolean>>;
+}> => ask('/info');

@@ -2,7 +2,16 @@
 import { ask, send } from './http.ts';
 import type { Json, State, Thread, ThreadStatus } from './types.ts';
 
-const LISTED = ['thread_id', 'created_at', 'updated_at', 'metadata', 'title', 'status', 'error', 'interrupts'];
+const LISTED = [
+  'thread_id',
+  'created_at',
+  'updated_at',
+  'metadata',
+  'title',
+  'status',
+  'error',
+  'interrupts',
+];
 
 export interface ThreadSearch {
   readonly limit: number;

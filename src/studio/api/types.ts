@@ -146,7 +146,11 @@ export interface Webhook {
   readonly state: 'owed' | 'delivered' | 'failed';
   readonly created_at: string;
   readonly next_attempt_at: string | null;
-  readonly attempts: readonly { readonly at: string; readonly status: number | null; readonly error?: string | null }[];
+  readonly attempts: readonly {
+    readonly at: string;
+    readonly status: number | null;
+    readonly error?: string | null;
+  }[];
 }
 
 export interface Cron {

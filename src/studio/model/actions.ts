@@ -28,7 +28,8 @@ export const proceed = (open: OpenThread) => act('continue', () => start(open, {
 
 export const sendInput = (open: OpenThread, input: Json) => act('send', () => start(open, { input }));
 
-export const answer = (open: OpenThread, resume: Json) => act('answer', () => start(open, { command: { resume } }));
+export const answer = (open: OpenThread, resume: Json) =>
+  act('answer', () => start(open, { command: { resume } }));
 
 export const fork = (open: OpenThread, checkpointId: string) =>
   act('fork', async () => {
@@ -41,7 +42,10 @@ export const proceedEdited = (open: OpenThread, values: JsonObject, checkpointId
   act('continue edited', async () => {
     const on = checkpointId === undefined ? {} : { checkpoint_id: checkpointId };
     const { checkpoint_id: made } = await updateState(open.id, { values, ...on });
-    await start(open, { input: null, ...(checkpointId !== undefined && made !== null && { checkpoint_id: made }) });
+    await start(open, {
+      input: null,
+      ...(checkpointId !== undefined && made !== null && { checkpoint_id: made }),
+    });
   });
 
 export const stop = (open: OpenThread) =>

@@ -15,7 +15,11 @@ export function failureAt({ story, version }: OpenThread): Fact | undefined {
   const at = story.at(version.value);
   if (at === undefined) return undefined;
   if (isFailure(at)) return at;
-  const end = story.nearest(at.version, 1, (fact) => fact.run_id === at.run_id && fact.type === 'RunCompleted');
+  const end = story.nearest(
+    at.version,
+    1,
+    (fact) => fact.run_id === at.run_id && fact.type === 'RunCompleted',
+  );
   return at.run_id !== undefined && end !== undefined && isFailure(end) ? end : undefined;
 }
 

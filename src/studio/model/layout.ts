@@ -35,7 +35,11 @@ export function place({ nodes, edges }: Drawing): Picture {
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) {
     const label = labelOf(id);
-    graph.setNode(id, { label, width: Math.max(56, label.length * CHARACTER_PX + 24), height: NODE_HEIGHT_PX });
+    graph.setNode(id, {
+      label,
+      width: Math.max(56, label.length * CHARACTER_PX + 24),
+      height: NODE_HEIGHT_PX,
+    });
   }
   edges.forEach(({ source, target }, at) => graph.setEdge(source, target, {}, String(at)));
   layout(graph);
@@ -49,7 +53,13 @@ export function place({ nodes, edges }: Drawing): Picture {
     }),
     edges: edges.map(({ source, target, conditional = false, data }, at) => {
       const { points } = graph.edge(source, target, String(at)) as { points: { x: number; y: number }[] };
-      return { from: source, to: target, isConditional: conditional, label: data ?? '', path: pathOf(points) };
+      return {
+        from: source,
+        to: target,
+        isConditional: conditional,
+        label: data ?? '',
+        path: pathOf(points),
+      };
     }),
   };
 }

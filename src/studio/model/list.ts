@@ -80,7 +80,8 @@ async function loadWanted(): Promise<void> {
 export function want(from: number, to: number): void {
   const before = wanted;
   wanted = [from, to];
-  const isNew = Math.floor(from / PAGE_THREADS) !== Math.floor(before[0] / PAGE_THREADS) || !rows.peek().has(to);
+  const isNew =
+    Math.floor(from / PAGE_THREADS) !== Math.floor(before[0] / PAGE_THREADS) || !rows.peek().has(to);
   if (isNew && to < total.peek() && searchText.peek() === '') void loadWanted();
 }
 

@@ -65,7 +65,8 @@ export function openLive(): Live {
 
   function take({ event, data }: ServerEvent): void {
     const [mode] = event.split('|');
-    const isRead = mode === 'messages' || mode === 'messages/partial' || mode === 'custom' || mode === 'metadata';
+    const isRead =
+      mode === 'messages' || mode === 'messages/partial' || mode === 'custom' || mode === 'metadata';
     if (!isRead) return;
     const parsed = JSON.parse(data) as Json;
     if (mode === 'messages' && Array.isArray(parsed)) {
@@ -73,7 +74,8 @@ export function openLive(): Live {
       if (isObject(chunk)) takeChunk(chunk, isObject(about) ? String(about['langgraph_node'] ?? '') : '');
     } else if (mode === 'messages/partial' && Array.isArray(parsed)) {
       for (const message of parsed as readonly Json[])
-        if (isObject(message)) takeChunk({ ...(message as Chunk), type: roleOf(String(message['type'])) }, '');
+        if (isObject(message))
+          takeChunk({ ...(message as Chunk), type: roleOf(String(message['type'])) }, '');
     } else if (mode === 'custom') text += writtenText(parsed);
     else if (mode === 'metadata') clear();
   }
@@ -98,17 +100,26 @@ export function openLive(): Live {
 }
 
 const roleOf = (type: string): string =>
-  ({ AIMessageChunk: 'ai', AIMessage: 'ai', ToolMessage: 'tool', HumanMessage: 'human', SystemMessage: 'system' })[
-    type
-  ] ?? type;
+  ({
+    AIMessageChunk: 'ai',
+    AIMessage: 'ai',
+    ToolMessage: 'tool',
+    HumanMessage: 'human',
+    SystemMessage: 'system',
+  })[type] ?? type;
 
 /** Text of a message's content: a text, or parts. */
 export function textOf(content: Json | undefined): string {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return content === undefined || content === null ? '' : JSON.stringify(content);
+  if (!Array.isArray(content))
+    return content === undefined || content === null ? '' : JSON.stringify(content);
   return (content as readonly Json[])
     .map((part) =>
-      typeof part === 'string' ? part : isObject(part) && typeof part['text'] === 'string' ? part['text'] : '',
+      typeof part === 'string'
+        ? part
+        : isObject(part) && typeof part['text'] === 'string'
+          ? part['text']
+          : '',
     )
     .join('');
 }

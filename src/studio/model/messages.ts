@@ -27,7 +27,9 @@ export function messagesIn(values: Json | undefined): readonly Message[] | undef
   if (!isObject(values)) return undefined;
   const named = (values as JsonObject)['messages'];
   if (!Array.isArray(named)) return undefined;
-  return (named as readonly Json[]).flatMap((raw, at) => (isObject(raw) ? [toMessage(raw as JsonObject, at)] : []));
+  return (named as readonly Json[]).flatMap((raw, at) =>
+    isObject(raw) ? [toMessage(raw as JsonObject, at)] : [],
+  );
 }
 
 function toMessage(raw: JsonObject, at: number): Message {
@@ -57,18 +59,16 @@ export const withLive = (messages: readonly Message[], partials: readonly Partia
     ...messages,
     ...partials
       .filter(({ id, text, calls }) => !known.has(id) && (text !== '' || calls.length > 0))
-      .map(
-        ({ id, role, text, node, calls }): Message => ({
-          key: id,
-          role,
-          name: node,
-          text,
-          calls: calls.map(({ name, args }, at) => ({ id: `${at}`, name, args })),
-          isFailed: false,
-          answers: undefined,
-          isLive: true,
-          raw: text,
-        }),
-      ),
+      .map(({ id, role, text, node, calls }): Message => ({
+        key: id,
+        role,
+        name: node,
+        text,
+        calls: calls.map(({ name, args }, at) => ({ id: `${at}`, name, args })),
+        isFailed: false,
+        answers: undefined,
+        isLive: true,
+        raw: text,
+      })),
   ];
 };

@@ -59,7 +59,9 @@ export function openMoment(open: OpenThread): Moment {
     } catch (error) {
       if (stop.aborted) return;
       problem.value =
-        error instanceof ApiError && error.status === 404 ? 'The state of this version is gone.' : sentenceOf(error);
+        error instanceof ApiError && error.status === 404
+          ? 'The state of this version is gone.'
+          : sentenceOf(error);
     }
   }
 

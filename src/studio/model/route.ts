@@ -32,7 +32,10 @@ export const place = computed<Place>(() => {
 export const query = (name: string): string | undefined => url.value.searchParams.get(name) ?? undefined;
 
 /** Address of a page of the studio. */
-export function hrefOf(path: string, members: Readonly<Record<string, string | number | undefined>> = {}): string {
+export function hrefOf(
+  path: string,
+  members: Readonly<Record<string, string | number | undefined>> = {},
+): string {
   const given = Object.entries(members).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
@@ -59,7 +62,8 @@ export function setQuery(members: Readonly<Record<string, string | number | unde
 export function followLinks(event: MouseEvent): void {
   const link = (event.target as Element).closest?.('a');
   if (link == null || event.defaultPrevented || event.button !== 0) return;
-  if (event.metaKey || event.ctrlKey || event.shiftKey || link.target !== '' || link.hasAttribute('download')) return;
+  if (event.metaKey || event.ctrlKey || event.shiftKey || link.target !== '' || link.hasAttribute('download'))
+    return;
   if (link.origin !== location.origin || !link.pathname.startsWith(ROOT)) return;
   event.preventDefault();
   go(link.href);

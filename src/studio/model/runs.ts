@@ -2,7 +2,7 @@
 import { timeOf, type Fact } from '../api/facts.ts';
 import type { Run, RunStatus, Usage } from '../api/types.ts';
 import type { Story } from './story.ts';
-import { questionsIn } from './telling.ts';
+import { isRootStep, questionsIn } from './telling.ts';
 
 export interface RunSum {
   readonly ordinal: number;
@@ -69,4 +69,20 @@ function statusOf(ended: Fact | undefined, record: Run | undefined): RunSum['sta
   const { outcome } = ended;
   if (outcome === 'success' || outcome === 'error' || outcome === 'timeout') return outcome;
   return 'interrupted';
+}
+
+/** Steps of the root graph that continue another step than the one before, with the version of that one. */
+export function branchesIn(story: Story): ReadonlyMap<number, number> {
+  const steps = [...story.loaded()].filter(isRootStep).sort((a, b) => a.version - b.version);
+  const saved = new Map<string, number>();
+  const found = new Map<number, number>();
+  let before: string | undefined;
+  for (const { version, checkpoint_id: id, parent_checkpoint_id: parent } of steps) {
+    const from = parent == null || parent === before ? undefined : saved.get(parent);
+    if (from !== undefined) found.set(version, from);
+    if (id == null) continue;
+    saved.set(id, version);
+    before = id;
+  }
+  return found;
 }

@@ -24,7 +24,8 @@ export function fieldsOf(schema: JsonObject | null | undefined): readonly Field[
 }
 
 /** A schema for a single value, such as that of an answer. */
-export const fieldOf = (name: string, schema: JsonObject): Field => toField(name, resolve(schema, schema), true);
+export const fieldOf = (name: string, schema: JsonObject): Field =>
+  toField(name, resolve(schema, schema), true);
 
 function toField(name: string, schema: JsonObject, isRequired: boolean): Field {
   const { title, description } = schema;
@@ -44,7 +45,9 @@ function choicesOf(schema: JsonObject): readonly Json[] {
   if (Array.isArray(schema['enum'])) return schema['enum'] as readonly Json[];
   const options = schema['oneOf'] ?? schema['anyOf'];
   if (!Array.isArray(options)) return [];
-  const constants = (options as readonly Json[]).map((each) => (isObject(each) ? (each as JsonObject)['const'] : undefined));
+  const constants = (options as readonly Json[]).map((each) =>
+    isObject(each) ? (each as JsonObject)['const'] : undefined,
+  );
   return constants.every((each) => each !== undefined) ? (constants as Json[]) : [];
 }
 
@@ -72,12 +75,17 @@ function resolve(schema: Json, root: JsonObject, depth = 0): JsonObject {
     const target = reference
       .slice(2)
       .split('/')
-      .reduce<Json | undefined>((at, part) => (isObject(at) ? (at as JsonObject)[decodeURIComponent(part)] : undefined), root);
+      .reduce<Json | undefined>(
+        (at, part) => (isObject(at) ? (at as JsonObject)[decodeURIComponent(part)] : undefined),
+        root,
+      );
     return resolve(target ?? {}, root, depth + 1);
   }
   const options = own['anyOf'];
   if (own['type'] === undefined && Array.isArray(options)) {
-    const real = (options as readonly Json[]).filter((each) => isObject(each) && (each as JsonObject)['type'] !== 'null');
+    const real = (options as readonly Json[]).filter(
+      (each) => isObject(each) && (each as JsonObject)['type'] !== 'null',
+    );
     if (real.length === 1) return { ...resolve(real[0]!, root, depth + 1), ...own };
   }
   return own;
@@ -110,4 +118,5 @@ export function parseJson(text: string, name: string): Json {
   }
 }
 
-export const textOfChoice = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
+export const textOfChoice = (value: Json): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);

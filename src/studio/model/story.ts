@@ -6,6 +6,8 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import { readFacts, type Fact } from '../api/facts.ts';
 
 export const PAGE_FACTS = 200;
+/** Above any version. */
+const BEHIND_ALL = 1e12;
 
 export interface Story {
   readonly threadId: string;
@@ -53,13 +55,14 @@ export function openStory(threadId: string, onError: (error: unknown) => void): 
 
   const isMissing = (index: number): boolean => {
     const last = Math.min(length.peek(), (index + 1) * PAGE_FACTS);
-    for (let version = index * PAGE_FACTS + 1; version <= last; version++) if (!facts.has(version)) return true;
+    for (let version = index * PAGE_FACTS + 1; version <= last; version++)
+      if (!facts.has(version)) return true;
     return false;
   };
 
   async function pullOnce(): Promise<void> {
     if (length.peek() === 0) {
-      const { events, last } = await readFacts(threadId, { before: Number.MAX_SAFE_INTEGER, limit: PAGE_FACTS });
+      const { events, last } = await readFacts(threadId, { before: BEHIND_ALL, limit: PAGE_FACTS });
       return keep(events, last);
     }
     for (;;) {

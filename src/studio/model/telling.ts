@@ -27,7 +27,8 @@ export const isQuiet = ({ type }: Fact): boolean =>
 
 export function tell(fact: Fact): Told {
   const { type, reason = '', erased } = fact;
-  if (erased === true && type !== 'RunCreated') return { label: 'deleted', detail: 'its content is gone', tone: 'quiet' };
+  if (erased === true && type !== 'RunCreated')
+    return { label: 'deleted', detail: 'its content is gone', tone: 'quiet' };
   switch (type) {
     case 'RunCreated':
       return { label: 'run', detail: fact.graph_id ?? '', tone: 'run' };
@@ -128,4 +129,3 @@ const attemptOf = ({ attempt = 1 }: Fact): string => String(attempt);
 /** The sum of a run in its heading. */
 export const tokensText = (fact: Pick<Fact, 'usage'>): string =>
   fact.usage === undefined ? '' : `${count(fact.usage.input_tokens + fact.usage.output_tokens)} tok`;
-

@@ -94,7 +94,11 @@ export function openThread(id: string): OpenThread {
       const came: (Fact | undefined)[] = [];
       for (let at = before + 1; at <= story.length.peek(); at++) came.push(story.at(at));
       const isSettled = came.every((fact) => fact?.type === 'CheckpointSaved');
-      if (thread.peek() === undefined || !isSettled) await readRecords();
+      if (thread.peek() === undefined || !isSettled) {
+        await readRecords();
+        // The records may be newer than the story: it never lags behind them.
+        await story.pull();
+      }
       if (came.some((fact) => fact?.type === 'RunCompleted')) live.clear();
     } catch (error) {
       fail(error);
@@ -134,7 +138,12 @@ export function openThread(id: string): OpenThread {
     const open = runs.peek().filter(({ status }) => status === 'pending' || status === 'running');
     const first = open.at(-1);
     const created =
-      first && story.nearest(story.length.peek() + 1, -1, (fact) => fact.type === 'RunCreated' && fact.run_id === first.run_id);
+      first &&
+      story.nearest(
+        story.length.peek() + 1,
+        -1,
+        (fact) => fact.type === 'RunCreated' && fact.run_id === first.run_id,
+      );
     return created?.version ?? story.length.peek() + 1;
   }
 

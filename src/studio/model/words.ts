@@ -2,7 +2,8 @@
 
 export const count = (value: number): string => value.toLocaleString('en');
 
-export const plural = (value: number, word: string): string => `${count(value)} ${word}${value === 1 ? '' : 's'}`;
+export const plural = (value: number, word: string): string =>
+  `${count(value)} ${word}${value === 1 ? '' : 's'}`;
 
 export function duration(ms: number): string {
   if (ms < 1) return '0 ms';
@@ -40,7 +41,8 @@ export const moment = (at: number | string): string =>
 
 export const shortId = (id: string): string => `${id.slice(0, 8)}…`;
 
-export const clip = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`);
+export const clip = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 
 const MAX_LINE_CHARACTERS = 240;
 

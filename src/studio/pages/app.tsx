@@ -84,9 +84,7 @@ export function App() {
       <Page />
       {dialog.value === 'help' && <Help />}
       <div class="notices" role="status" aria-live="polite">
-        {notice.value !== undefined && (
-          <p class={notice.value.isBad ? 'bad' : ''}>{notice.value.text}</p>
-        )}
+        {notice.value !== undefined && <p class={notice.value.isBad ? 'bad' : ''}>{notice.value.text}</p>}
       </div>
     </div>
   );

@@ -195,7 +195,11 @@ function Reexecuted({ threadId, runId }: ReexecutedProps) {
         run {shortId(runId)} and its re-execution
         {report !== undefined && <Status status={report.verdict} />}
         <button type="button" disabled={busy.value.has('again')} onClick={() => void again()}>
-          {busy.value.has('again') ? 'Executing …' : report === undefined ? 'Execute it again, offline' : 'Again'}
+          {busy.value.has('again')
+            ? 'Executing …'
+            : report === undefined
+              ? 'Execute it again, offline'
+              : 'Again'}
         </button>
       </p>
       {report !== undefined && <ReportView report={report} />}
@@ -238,7 +242,11 @@ function ReportView({ report }: { readonly report: Report }) {
             <div>recorded</div>
             <div>now</div>
           </div>
-          <Sides name="request" a={request.recorded as unknown as Json} b={request.found as unknown as Json} />
+          <Sides
+            name="request"
+            a={request.recorded as unknown as Json}
+            b={request.found as unknown as Json}
+          />
         </section>
       )}
     </div>

@@ -17,7 +17,9 @@ export function Login() {
     <div class="login">
       <form onSubmit={send}>
         <h1>Sign in</h1>
-        <p class="quiet">This server asks who you are. The page has no rights of its own: it sees what you may see.</p>
+        <p class="quiet">
+          This server asks who you are. The page has no rights of its own: it sees what you may see.
+        </p>
         <label class="field">
           <span>Kind</span>
           <select value={kind} onChange={(event) => setKind(event.currentTarget.value as Kind)}>

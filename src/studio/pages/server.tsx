@@ -1,6 +1,15 @@
 /** The server: its workers and queue, what did not load, webhooks and crons. */
 import { useEffect, useState } from 'preact/hooks';
-import { assistants, crons, info, metrics, redeliver, setCron, webhooks, type Metrics } from '../api/server.ts';
+import {
+  assistants,
+  crons,
+  info,
+  metrics,
+  redeliver,
+  setCron,
+  webhooks,
+  type Metrics,
+} from '../api/server.ts';
 import type { Cron, Webhook } from '../api/types.ts';
 import { now } from '../model/list.ts';
 import { act, busy } from '../model/notices.ts';
@@ -112,29 +121,31 @@ function Webhooks() {
       {value.length > 0 && (
         <table>
           <tbody>
-            {value.map(({ webhook_id: id, url, state, attempts, thread_id: threadId, created_at: created }) => (
-              <tr key={id}>
-                <td>
-                  <Status status={state} />
-                </td>
-                <td class="clip">{url}</td>
-                <td class="quiet">{lastAttempt(attempts)}</td>
-                <td>
-                  <a href={hrefOf(`/threads/${threadId}`)}>thread</a>
-                </td>
-                <td class="quiet">{age(created, now.value)}</td>
-                <td class="number">
-                  <button
-                    type="button"
-                    aria-label={`Redeliver ${shortId(id)}`}
-                    disabled={busy.value.has(id)}
-                    onClick={() => void act(id, () => redeliver(id).then(reload))}
-                  >
-                    Redeliver
-                  </button>
-                </td>
-              </tr>
-            ))}
+            {value.map(
+              ({ webhook_id: id, url, state, attempts, thread_id: threadId, created_at: created }) => (
+                <tr key={id}>
+                  <td>
+                    <Status status={state} />
+                  </td>
+                  <td class="clip">{url}</td>
+                  <td class="quiet">{lastAttempt(attempts)}</td>
+                  <td>
+                    <a href={hrefOf(`/threads/${threadId}`)}>thread</a>
+                  </td>
+                  <td class="quiet">{age(created, now.value)}</td>
+                  <td class="number">
+                    <button
+                      type="button"
+                      aria-label={`Redeliver ${shortId(id)}`}
+                      disabled={busy.value.has(id)}
+                      onClick={() => void act(id, () => redeliver(id).then(reload))}
+                    >
+                      Redeliver
+                    </button>
+                  </td>
+                </tr>
+              ),
+            )}
           </tbody>
         </table>
       )}
@@ -169,13 +180,27 @@ function Crons() {
 }
 
 function CronRow({ cron, onChange }: { readonly cron: Cron; onChange(): Promise<void> }) {
-  const { cron_id: id, schedule, timezone, enabled, next_run_date: next, thread_id: threadId, refused } = cron;
+  const {
+    cron_id: id,
+    schedule,
+    timezone,
+    enabled,
+    next_run_date: next,
+    thread_id: threadId,
+    refused,
+  } = cron;
   return (
     <tr>
       <td>
         <code>{schedule}</code> <span class="quiet">{timezone}</span>
       </td>
-      <td>{enabled ? (next === null ? 'no further run' : `next ${next.slice(0, 16).replace('T', ' ')}`) : 'paused'}</td>
+      <td>
+        {enabled
+          ? next === null
+            ? 'no further run'
+            : `next ${next.slice(0, 16).replace('T', ' ')}`
+          : 'paused'}
+      </td>
       <td class="quiet">{refused?.reason}</td>
       <td>{threadId !== null && <a href={hrefOf(`/threads/${threadId}`)}>thread</a>}</td>
       <td class="number">

@@ -1,5 +1,5 @@
 /** A thread: its story and slider, and the moment that is looked at, in tabs. */
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Fact } from '../api/facts.ts';
 import { Dialogs, ActionBar } from '../parts/actions.tsx';
 import { CallTab } from '../parts/call-tab.tsx';
@@ -76,7 +76,7 @@ function Head({ open }: { readonly open: OpenThread }) {
 function MomentPane({ open, moment }: { readonly open: OpenThread; readonly moment: Moment }) {
   void open.story.arrivals.value;
   const fact = open.story.at(open.version.value);
-  const tab = shownTab(open, moment, fact);
+  const tab = useTab(open, moment, fact);
   const unknown = open.unknownVersion.value;
   const isAsked = open.thread.value?.status === 'interrupted' && questionsOf(open).length > 0;
   return (
@@ -93,8 +93,8 @@ function MomentPane({ open, moment }: { readonly open: OpenThread; readonly mome
       <ActionBar open={open} moment={moment} />
       <Tabs tabs={TABS} current={tab} onSelect={(next) => setQuery({ tab: next })} />
       <div class="pane" role="tabpanel" id="moment-panel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-        <TabContent tab={tab} open={open} moment={moment} />
         {isAsked && open.follows.value && tab !== 'conversation' && <Questions open={open} />}
+        <TabContent tab={tab} open={open} moment={moment} />
       </div>
     </section>
   );
@@ -113,17 +113,26 @@ function FactLine({ fact }: { readonly open: OpenThread; readonly fact: Fact | u
   );
 }
 
-/** Without a tab in the address, the one that tells most of the fact. */
-function shownTab({ thread }: OpenThread, moment: Moment, fact: Fact | undefined): Tab {
-  const asked = query('tab');
-  const known = TABS.find((tab) => tab === asked);
-  if (known !== undefined) return known;
+/** Without a tab in the address, the one that tells most of the fact. Who has watched a run stays in its conversation. */
+function useTab({ thread, live, follows }: OpenThread, moment: Moment, fact: Fact | undefined): Tab {
+  const hasWatched = useRef(false);
+  const hasMessages = live.partials.value.length > 0 || messagesIn(moment.state.value?.values) !== undefined;
+  hasWatched.current ||= thread.value?.status === 'busy' && hasMessages;
+  const asked = TABS.find((tab) => tab === query('tab'));
+  if (asked !== undefined) return asked;
   if (fact !== undefined && isFailure(fact)) return 'error';
-  const hasMessages = messagesIn(moment.state.value?.values) !== undefined;
-  return thread.value?.status === 'busy' && hasMessages ? 'conversation' : 'state';
+  return hasWatched.current && follows.value ? 'conversation' : 'state';
 }
 
-function TabContent({ tab, open, moment }: { readonly tab: Tab; readonly open: OpenThread; readonly moment: Moment }) {
+function TabContent({
+  tab,
+  open,
+  moment,
+}: {
+  readonly tab: Tab;
+  readonly open: OpenThread;
+  readonly moment: Moment;
+}) {
   switch (tab) {
     case 'state':
       return <StateTab open={open} moment={moment} />;

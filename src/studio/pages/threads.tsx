@@ -14,8 +14,7 @@ import { Status } from '../parts/status.tsx';
 import { SearchBar, ThreadList } from '../parts/thread-list.tsx';
 
 export function ThreadsPage() {
-  const isEmpty =
-    isListLoaded.value && total.value === 0 && searchText.value === '' && !isFailedOnly.value;
+  const isEmpty = isListLoaded.value && total.value === 0 && searchText.value === '' && !isFailedOnly.value;
   const [isStarting, setStarting] = useState(false);
   return (
     <main class="threads-page">
@@ -102,7 +101,8 @@ function StartForm() {
   const schema = useInputSchema(assistant);
   if (problem !== undefined) return <p class="calm">{problem}</p>;
   if (graphs === undefined) return null;
-  if (graphs.length === 0) return <p class="calm">This server serves no graphs: name one in platform.json.</p>;
+  if (graphs.length === 0)
+    return <p class="calm">This server serves no graphs: name one in platform.json.</p>;
   return (
     <section class="start" aria-label="Start a thread">
       <label class="field">

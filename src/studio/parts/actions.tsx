@@ -26,6 +26,7 @@ import { isObject } from '../model/words.ts';
 import { CodeBlock } from './code.tsx';
 import { Dialog } from './dialog.tsx';
 import { JsonBox } from './json-box.tsx';
+import { questionsOf } from './questions.tsx';
 
 interface Props {
   readonly open: OpenThread;
@@ -47,21 +48,37 @@ export function actionsOf({ open, moment }: Props): readonly Action[] {
   const isPast = open.version.value < open.story.length.value;
   const canGoOn = isFree && open.runs.value.length > 0;
   const status = open.thread.value?.status;
+  const isAsked = questionsOf(open).length > 0;
   return [
-    { name: 'continue', label: 'Continue', isOffered: canGoOn && status !== 'idle', run: () => proceed(open) },
+    {
+      name: 'continue',
+      label: 'Continue',
+      isOffered: canGoOn && status !== 'idle' && !isAsked,
+      run: () => proceed(open),
+    },
     { name: 'stop', label: 'Stop the run', isOffered: !isFree, run: () => stop(open) },
-    { name: 'continue edited', label: 'Continue with edited state', isOffered: canGoOn, run: () => (dialog.value = 'edit') },
+    {
+      name: 'continue edited',
+      label: 'Edit and continue',
+      isOffered: canGoOn,
+      run: () => (dialog.value = 'edit'),
+    },
     {
       name: 'fork',
       label: `Fork from v ${open.version.value}`,
       isOffered: canGoOn && isPast && checkpoint !== undefined,
       run: () => fork(open, checkpoint!),
     },
-    { name: 'again', label: 'Run again offline', isOffered: runId !== undefined, run: () => runAgain(open, runId!) },
+    {
+      name: 'again',
+      label: 'Run again offline',
+      isOffered: runId !== undefined,
+      run: () => runAgain(open, runId!),
+    },
     { name: 'test', label: 'Make it a test', isOffered: true, run: () => (dialog.value = 'test') },
     {
       name: 'report',
-      label: 'Copy for a coding agent',
+      label: 'Copy for an agent',
       isOffered: runId !== undefined,
       run: () => copyReport(open, runId!),
     },
@@ -155,8 +172,8 @@ function EditState({ open, moment }: Props) {
     <Dialog title="Continue with edited state" onClose={closeDialog}>
       <p class="quiet">
         Only members that you change are written, as a client's update
-        {isPast ? `, on the state of v ${open.version.value}: a branch` : ''}. Messages are added, or replaced where the id
-        is known.
+        {isPast ? `, on the state of v ${open.version.value}: a branch` : ''}. Messages are added, or replaced
+        where the id is known.
       </p>
       <JsonBox
         label="State"
@@ -187,8 +204,8 @@ function MakeTest({ open }: Props) {
   return (
     <Dialog title="Make it a test" onClose={closeDialog}>
       <p>
-        The exported thread is a test: its recorded runs are executed again, offline, and must do what they did. Put the file
-        into the project and run this line in CI.
+        The exported thread is a test: its recorded runs are executed again, offline, and must do what they
+        did. Put the file into the project and run this line in CI.
       </p>
       <CodeBlock text={line} label="Command" />
       <div class="buttons">

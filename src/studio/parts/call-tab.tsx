@@ -20,7 +20,8 @@ export function CallTab({ open }: { readonly open: OpenThread }) {
   const exchanges = useLoaded(key, () => exchangesOf(open.id, runId!));
   if (fact === undefined || runId === undefined) return <p class="calm">No run belongs to this version.</p>;
   const step = fact.type === 'CheckpointSaved' ? fact.step : undefined;
-  const isOfStep = (each: { readonly step: number | null }): boolean => step === undefined || each.step === step;
+  const isOfStep = (each: { readonly step: number | null }): boolean =>
+    step === undefined || each.step === step;
   const seen = calls.value?.filter(({ kind }) => kind !== 'print') ?? [];
   const ofStep = seen.filter(isOfStep);
   const recorded = exchanges.value ?? [];
@@ -49,8 +50,8 @@ function RecordingOff() {
       <p>This run was not recorded, so the requests and answers behind its calls are not kept.</p>
       <p>
         Turn recording on in <code>platform.json</code> with <code>"recording": true</code>, by{' '}
-        <code>PLATFORM_RECORDING=true</code>, or for one run with <code>config: {'{ "recording": true }'}</code>.{' '}
-        <code>rewound dev</code> records every run.
+        <code>PLATFORM_RECORDING=true</code>, or for one run with{' '}
+        <code>config: {'{ "recording": true }'}</code>. <code>rewound dev</code> records every run.
       </p>
     </div>
   );
@@ -76,7 +77,9 @@ function ExchangeView({ open, runId, exchange }: ExchangeProps) {
         </span>
       </summary>
       <Body title="Sent" body={request.body} open={open} runId={runId} n={n} part="request" />
-      {answer !== null && <Body title="Answered" body={answer.body} open={open} runId={runId} n={n} part="answer" />}
+      {answer !== null && (
+        <Body title="Answered" body={answer.body} open={open} runId={runId} n={n} part="answer" />
+      )}
       {failure !== null && <p class="problem">{failure.message}</p>}
       {answer?.body.text != null && <WhatIf open={open} runId={runId} n={n} text={answer.body.text} />}
     </details>
@@ -128,7 +131,12 @@ function pretty(text: string): string {
 }
 
 /** Executes the run again, offline, with another answer to this call. */
-function WhatIf({ open, runId, n, text }: Omit<ExchangeProps, 'exchange'> & { readonly n: number; readonly text: string }) {
+function WhatIf({
+  open,
+  runId,
+  n,
+  text,
+}: Omit<ExchangeProps, 'exchange'> & { readonly n: number; readonly text: string }) {
   const [isOpen, setOpen] = useState(false);
   const [said, setSaid] = useState(() => pretty(text));
   if (!isOpen)
@@ -147,7 +155,12 @@ function WhatIf({ open, runId, n, text }: Omit<ExchangeProps, 'exchange'> & { re
     >
       <label class="field">
         <span>Answer of call #{n}</span>
-        <textarea class="mono" rows={8} value={said} onInput={(event) => setSaid(event.currentTarget.value)} />
+        <textarea
+          class="mono"
+          rows={8}
+          value={said}
+          onInput={(event) => setSaid(event.currentTarget.value)}
+        />
       </label>
       <div class="buttons">
         <button type="submit" class="main" disabled={busy.value.has('again')}>

@@ -26,7 +26,6 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
   );
 }
 
-
 export function CodeFrame({ lines }: { readonly lines: readonly CodeLine[] }) {
   return (
     <pre class="code frame" tabIndex={0} aria-label="Code around the failure">

@@ -36,7 +36,11 @@ export function Conversation({ open, moment }: { readonly open: OpenThread; read
       <Messages messages={messages} isRaw={isRaw} />
       {written !== '' && run !== undefined && <pre class="written-text">{written}</pre>}
       {messages.length === 0 && written === '' && <p class="calm">This state has no messages.</p>}
-      <Bottom key={`${messages.length}`} isLive={isHead && run !== undefined} text={open.live.partials.value.at(-1)?.text} />
+      <Bottom
+        key={`${messages.length}`}
+        isLive={isHead && run !== undefined}
+        text={open.live.partials.value.at(-1)?.text}
+      />
       {isHead && open.thread.value?.status === 'interrupted' && <Questions open={open} />}
       {isHead && run === undefined && open.thread.value?.status !== 'interrupted' && <Input open={open} />}
     </div>
@@ -57,7 +61,8 @@ function Bottom({ isLive, text }: { readonly isLive: boolean; readonly text: str
 function Input({ open }: { readonly open: OpenThread }) {
   const assistant = assistantOf(open);
   const schema = useInputSchema(assistant);
-  if (assistant === undefined || schema === undefined) return null;
+  if (assistant === undefined) return null;
+  if (schema === undefined) return <p class="calm">Reading the input of the graph …</p>;
   return <GraphInput schema={schema} name="send" action="Send" onSend={(input) => sendInput(open, input)} />;
 }
 
@@ -68,7 +73,10 @@ export function useInputSchema(assistant: string | undefined): JsonObject | null
     if (assistant === undefined) return;
     let isCurrent = true;
     const keep = (found: JsonObject | null): void => void (isCurrent && setSchema(found));
-    schemasOf(assistant).then(({ input_schema: found }) => keep(found), () => keep(null));
+    schemasOf(assistant).then(
+      ({ input_schema: found }) => keep(found),
+      () => keep(null),
+    );
     return () => void (isCurrent = false);
   }, [assistant]);
   return schema;
@@ -90,11 +98,22 @@ export function GraphInput({ schema, name, action, onSend }: GraphInputProps) {
   if (fields !== undefined && fields.length > 0)
     return <Form fields={fields} name={name} action={action} onSend={onSend} />;
   return (
-    <JsonBox label="Input" initial={{}} name={name} action={action} onSend={(value) => onSend(value as JsonObject)} />
+    <JsonBox
+      label="Input"
+      initial={{}}
+      name={name}
+      action={action}
+      onSend={(value) => onSend(value as JsonObject)}
+    />
   );
 }
 
-function ChatBox({ others, name, action, onSend }: Omit<GraphInputProps, 'schema'> & { readonly others: readonly Field[] }) {
+function ChatBox({
+  others,
+  name,
+  action,
+  onSend,
+}: Omit<GraphInputProps, 'schema'> & { readonly others: readonly Field[] }) {
   const [text, setText] = useState('');
   const send = async (event: Event): Promise<void> => {
     event.preventDefault();

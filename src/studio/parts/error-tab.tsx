@@ -4,14 +4,22 @@ import { callsOf } from '../api/calls.ts';
 import { reportOf } from '../api/moments.ts';
 import { stateAt } from '../api/states.ts';
 import type { Json } from '../api/types.ts';
-import { editorHref, failureAt, frameIn, placeIn, tookOf, versionBefore, type Place } from '../model/failure.ts';
+import {
+  editorHref,
+  failureAt,
+  frameIn,
+  placeIn,
+  tookOf,
+  versionBefore,
+  type Place,
+} from '../model/failure.ts';
 import { isFailure } from '../model/telling.ts';
 import type { OpenThread } from '../model/thread.ts';
 import { duration } from '../model/words.ts';
 import { CallLine } from './call-line.tsx';
 import { CodeFrame } from './code.tsx';
 import { useLoaded } from './load.tsx';
-import { Tree } from './tree.tsx';
+import { Members } from './tree.tsx';
 
 export function ErrorTab({ open }: { readonly open: OpenThread }) {
   const failure = failureAt(open);
@@ -95,21 +103,19 @@ function RunInput({ open, runId }: { readonly open: OpenThread; readonly runId: 
   return (
     <section>
       <h3>{command == null ? 'Input' : 'Command'}</h3>
-      <Tree value={(command ?? input ?? null) as Json} open={2} />
+      <Members value={(command ?? input ?? null) as Json} />
     </section>
   );
 }
 
 function StateBefore({ open, failure }: { readonly open: OpenThread; readonly failure: Fact }) {
   const before = versionBefore(failure);
-  const { value, problem } = useLoaded(`${open.id} ${before}`, () =>
-    stateAt(open.id, before),
-  );
+  const { value, problem } = useLoaded(`${open.id} ${before}`, () => stateAt(open.id, before));
   return (
     <section>
       <h3>State before</h3>
       {problem !== undefined && <p class="calm">{problem}</p>}
-      {value !== undefined && <Tree value={value.values} open={1} />}
+      {value !== undefined && <Members value={value.values} />}
     </section>
   );
 }

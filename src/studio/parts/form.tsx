@@ -74,7 +74,8 @@ interface RowProps {
 
 function FieldRow({ field, text, onText }: RowProps) {
   const { name, title, hint, kind, choices, isRequired } = field;
-  const read = (event: { readonly currentTarget: { readonly value: string } }): void => onText(event.currentTarget.value);
+  const read = (event: { readonly currentTarget: { readonly value: string } }): void =>
+    onText(event.currentTarget.value);
   return (
     <label class="field">
       <span>

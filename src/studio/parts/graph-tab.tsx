@@ -33,7 +33,14 @@ export function GraphTab({ open, moment }: Props) {
         {value.edges.map((edge, at) => {
           const isTaken = walk.edges.has(`${edge.from} ${edge.to}`);
           const kind = `${edge.isConditional ? 'conditional' : ''} ${isTaken ? 'taken' : ''}`;
-          return <path key={at} d={edge.path} class={`edge ${kind}`} marker-end={`url(#${isTaken ? 'taken' : 'arrow'})`} />;
+          return (
+            <path
+              key={at}
+              d={edge.path}
+              class={`edge ${kind}`}
+              marker-end={`url(#${isTaken ? 'taken' : 'arrow'})`}
+            />
+          );
         })}
         {value.nodes.map(({ id, label, x, y, width, height }) => (
           <g key={id} class={`box ${walk.last.has(id) ? 'active' : ''} ${next.has(id) ? 'next' : ''}`}>
@@ -50,7 +57,16 @@ export function GraphTab({ open, moment }: Props) {
         ))}
         <defs>
           {['arrow', 'taken'].map((id) => (
-            <marker key={id} id={id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+            <marker
+              key={id}
+              id={id}
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerWidth="7"
+              markerHeight="7"
+              orient="auto"
+            >
               <path d="M0,0L8,4L0,8z" class={id} />
             </marker>
           ))}
@@ -72,17 +88,19 @@ async function pictureOf(assistant: string): Promise<Picture> {
   return place(drawing);
 }
 
-/** What ran in the run that is looked at, up to the version. */
+/** What ran up to the version. A run that answers a question goes on where the one before it stopped. */
 function walkOf({ story, version }: OpenThread) {
   const at = story.at(version.value);
   const counts = new Map<string, number>();
   const edges = new Set<string>();
   let last: readonly string[] = ['__start__'];
   const facts = [...story.loaded()]
-    .filter(({ type, run_id: id, version: of }) => type === 'CheckpointSaved' && id === at?.run_id && of <= version.value)
+    .filter(({ type, version: of }) => type === 'CheckpointSaved' && of <= version.value)
     .sort((a, b) => a.version - b.version);
-  for (const { nodes = [], checkpoint_ns: ns } of facts) {
-    if (nodes.length === 0 || ns !== '') continue;
+  for (const { nodes = [], checkpoint_ns: ns, source } of facts) {
+    if (ns !== '') continue;
+    if (source === 'input') last = ['__start__'];
+    if (nodes.length === 0 || nodes[0] === '__start__') continue;
     for (const node of nodes) {
       counts.set(node, (counts.get(node) ?? 0) + 1);
       for (const before of last) edges.add(`${before} ${node}`);

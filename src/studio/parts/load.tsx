@@ -18,7 +18,8 @@ export function useLoaded<T>(key: string | undefined, read: () => Promise<T>): L
     let isCurrent = true;
     read().then(
       (value) => void (isCurrent && setLoaded({ key, value, problem: undefined })),
-      (error: unknown) => void (isCurrent && setLoaded({ key, value: undefined, problem: sentenceOf(error) })),
+      (error: unknown) =>
+        void (isCurrent && setLoaded({ key, value: undefined, problem: sentenceOf(error) })),
     );
     return () => void (isCurrent = false);
   }, [key]);

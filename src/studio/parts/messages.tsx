@@ -9,14 +9,21 @@ interface Props {
   readonly isRaw: boolean;
 }
 
-const NAMES: Readonly<Record<string, string>> = { human: 'You', ai: 'Assistant', system: 'System', tool: 'Tool' };
+const NAMES: Readonly<Record<string, string>> = {
+  human: 'You',
+  ai: 'Assistant',
+  system: 'System',
+  tool: 'Tool',
+};
 
 /** Older messages are shown on request: a picture of thousands is of no use. */
 const SHOWN_MESSAGES = 60;
 
 export function Messages({ messages, isRaw }: Props) {
   const [shown, setShown] = useState(SHOWN_MESSAGES);
-  const answers = new Map(messages.flatMap((each) => (each.answers === undefined ? [] : [[each.answers, each]])));
+  const answers = new Map(
+    messages.flatMap((each) => (each.answers === undefined ? [] : [[each.answers, each]])),
+  );
   const called = new Set(messages.flatMap(({ calls }) => calls.map(({ id }) => id)));
   const grouped = isRaw
     ? messages

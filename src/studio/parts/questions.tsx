@@ -6,7 +6,7 @@ import { act, busy } from '../model/notices.ts';
 import { fieldOf, fieldsOf, parseField, type Field } from '../model/schema.ts';
 import type { OpenThread } from '../model/thread.ts';
 import { isObject, plural } from '../model/words.ts';
-import { Tree } from './tree.tsx';
+import { Members } from './tree.tsx';
 
 export const questionsOf = (open: OpenThread): readonly Question[] =>
   Object.values(open.thread.value?.interrupts ?? {}).flat();
@@ -22,7 +22,12 @@ function Paused({ open }: { readonly open: OpenThread }) {
     <section class="question">
       <p>The graph is paused and asks nothing.</p>
       <div class="buttons">
-        <button type="button" class="main" onClick={() => void proceed(open)} disabled={busy.value.has('continue')}>
+        <button
+          type="button"
+          class="main"
+          onClick={() => void proceed(open)}
+          disabled={busy.value.has('continue')}
+        >
           Continue
         </button>
       </div>
@@ -35,7 +40,13 @@ interface Given {
   readonly isJson: boolean;
 }
 
-function Answers({ open, questions }: { readonly open: OpenThread; readonly questions: readonly Question[] }) {
+function Answers({
+  open,
+  questions,
+}: {
+  readonly open: OpenThread;
+  readonly questions: readonly Question[];
+}) {
   const [given, setGiven] = useState<readonly Given[]>(() => questions.map(initialOf));
   const send = (event: Event): void => {
     event.preventDefault();
@@ -48,7 +59,9 @@ function Answers({ open, questions }: { readonly open: OpenThread; readonly ques
   };
   return (
     <form class="question" onSubmit={send}>
-      <h3>{questions.length === 1 ? 'The graph asks' : `The graph asks ${plural(questions.length, 'question')}`}</h3>
+      <h3>
+        {questions.length === 1 ? 'The graph asks' : `The graph asks ${plural(questions.length, 'question')}`}
+      </h3>
       {questions.map((question, at) => (
         <AnswerRow
           key={question.id ?? at}
@@ -67,12 +80,18 @@ function Answers({ open, questions }: { readonly open: OpenThread; readonly ques
 }
 
 const initialOf = ({ response_schema: schema }: Question): Given =>
-  schema === undefined ? { text: '', isJson: false } : { text: firstText(schema), isJson: fieldsOf(schema) !== undefined };
+  schema === undefined
+    ? { text: '', isJson: false }
+    : { text: firstText(schema), isJson: fieldsOf(schema) !== undefined };
 
 function firstText(schema: JsonObject): string {
   const members = fieldsOf(schema);
   if (members !== undefined)
-    return JSON.stringify(Object.fromEntries(members.map((field) => [field.name, exampleOf(field)])), null, 2);
+    return JSON.stringify(
+      Object.fromEntries(members.map((field) => [field.name, exampleOf(field)])),
+      null,
+      2,
+    );
   const field = fieldOf('answer', schema);
   return field.kind === 'flag' ? 'true' : field.kind === 'choice' ? String(field.choices[0]) : '';
 }
@@ -102,8 +121,8 @@ function AnswerRow({ question, given, onGiven }: RowProps) {
   const set = (text: string): void => onGiven({ ...given, text });
   const pick = (json: Json): void => onGiven({ text: JSON.stringify(json), isJson: true });
   return (
-    <div class="ask">
-      {typeof value === 'string' ? <p class="text">{value}</p> : <Tree value={value} open={2} />}
+    <div class="asked">
+      {typeof value === 'string' ? <p class="text">{value}</p> : <Members value={value} />}
       <div class="answer">
         {choices !== undefined && choices.length > 0 ? (
           <select aria-label="Answer" value={given.text} onChange={(event) => set(event.currentTarget.value)}>

@@ -3,7 +3,7 @@ import type { Moment } from '../model/moment.ts';
 import { toClipboard } from '../model/actions.ts';
 import type { OpenThread } from '../model/thread.ts';
 import { act } from '../model/notices.ts';
-import { Tree } from './tree.tsx';
+import { Members } from './tree.tsx';
 import type { Json } from '../api/types.ts';
 
 export function RawTab({ open, moment }: { readonly open: OpenThread; readonly moment: Moment }) {
@@ -18,7 +18,7 @@ export function RawTab({ open, moment }: { readonly open: OpenThread; readonly m
             {fact.type}
             <CopyButton value={factJson} />
           </h3>
-          <Tree value={factJson} open={2} />
+          <Members value={factJson} />
         </section>
       )}
       {state !== undefined && (
@@ -27,7 +27,7 @@ export function RawTab({ open, moment }: { readonly open: OpenThread; readonly m
             Values
             <CopyButton value={state.values} />
           </h3>
-          <Tree value={state.values} open={2} />
+          <Members value={state.values} />
         </section>
       )}
     </div>
@@ -36,7 +36,10 @@ export function RawTab({ open, moment }: { readonly open: OpenThread; readonly m
 
 function CopyButton({ value }: { readonly value: Json }) {
   return (
-    <button type="button" onClick={() => void act('copy raw', () => toClipboard(JSON.stringify(value, null, 2), 'The JSON'))}>
+    <button
+      type="button"
+      onClick={() => void act('copy raw', () => toClipboard(JSON.stringify(value, null, 2), 'The JSON'))}
+    >
       Copy
     </button>
   );

@@ -14,7 +14,13 @@ export function Slider({ open }: { readonly open: OpenThread }) {
   const place = (each: number): string => `${length === 1 ? 50 : ((each - 1) / (length - 1)) * 100}%`;
   return (
     <div class="slider">
-      <button type="button" aria-label="Earlier" title="Earlier (←)" disabled={at <= 1} onClick={() => open.select(at - 1)}>
+      <button
+        type="button"
+        aria-label="Earlier"
+        title="Earlier (←)"
+        disabled={at <= 1}
+        onClick={() => open.select(at - 1)}
+      >
         ◀
       </button>
       <div class="track">
@@ -33,7 +39,13 @@ export function Slider({ open }: { readonly open: OpenThread }) {
           ))}
         </div>
       </div>
-      <button type="button" aria-label="Later" title="Later (→)" disabled={at >= length} onClick={() => open.select(at + 1)}>
+      <button
+        type="button"
+        aria-label="Later"
+        title="Later (→)"
+        disabled={at >= length}
+        onClick={() => open.select(at + 1)}
+      >
         ▶
       </button>
       <span class="at">

@@ -52,7 +52,13 @@ function Values({ open, state, written }: ValuesProps) {
   return (
     <>
       {members.map(([key, value]) => (
-        <Tree key={key} name={key} value={value} open={1} note={<Written open={open} version={written.get(key)} />} />
+        <Tree
+          key={key}
+          name={key}
+          value={value}
+          open={1}
+          note={<Written open={open} version={written.get(key)} />}
+        />
       ))}
     </>
   );
@@ -70,7 +76,9 @@ function Comparison({ open, state }: { readonly open: OpenThread; readonly state
         max={version}
         aria-label="Compare with version"
         value={from ?? ''}
-        onChange={(event) => setQuery({ from: event.currentTarget.value || undefined, v: open.version.value })}
+        onChange={(event) =>
+          setQuery({ from: event.currentTarget.value || undefined, v: open.version.value })
+        }
       />
     </label>
   );
@@ -79,7 +87,12 @@ function Comparison({ open, state }: { readonly open: OpenThread; readonly state
 function Written({ open, version }: { readonly open: OpenThread; readonly version: number | undefined }) {
   if (version === undefined) return null;
   return (
-    <button type="button" class="written" title="Show the step that wrote it" onClick={() => open.select(version)}>
+    <button
+      type="button"
+      class="written"
+      title="Show the step that wrote it"
+      onClick={() => open.select(version)}
+    >
       written at v {version}
     </button>
   );

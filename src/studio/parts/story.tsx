@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { timeOf, type Fact } from '../api/facts.ts';
 import { now } from '../model/list.ts';
-import { runSums, type RunSum } from '../model/runs.ts';
+import { branchesIn, runSums, type RunSum } from '../model/runs.ts';
 import { isQuiet, tell, tokensText } from '../model/telling.ts';
 import type { OpenThread } from '../model/thread.ts';
 import { duration, plural } from '../model/words.ts';
@@ -21,6 +21,7 @@ export function StoryList({ open }: { readonly open: OpenThread }) {
   const length = story.length.value;
   const selected = version.value;
   const handle = useRef<ListHandle>(null);
+  const branches = useMemo(() => branchesIn(story), [story.arrivals.value]);
   const sums = useMemo(() => runSums(story, runs.value), [story.arrivals.value, runs.value]);
   useEffect(() => {
     if (selected > 0) handle.current?.show(selected - 1);
@@ -47,7 +48,13 @@ export function StoryList({ open }: { readonly open: OpenThread }) {
                 <span class="v">{index + 1}</span>
               </div>
             ) : (
-              <Row open={open} fact={fact} isSelected={selected === fact.version} sum={sums.get(fact.run_id ?? '')} />
+              <Row
+                open={open}
+                fact={fact}
+                isSelected={selected === fact.version}
+                sum={sums.get(fact.run_id ?? '')}
+                branch={branches.get(fact.version)}
+              />
             )}
           </div>
         );
@@ -61,7 +68,11 @@ function gapBefore({ story }: OpenThread, fact: Fact | undefined): number {
   // Time in which a run works is a bar, not a gap.
   if (before === undefined || fact === undefined || fact.type === 'CheckpointSaved') return 0;
   const idle = timeOf(fact) - timeOf(before);
-  const isIdle = fact.type === 'RunCreated' || fact.type === 'StateUpdated' || fact.type.startsWith('Thread') || fact.type === 'RunStarted';
+  const isIdle =
+    fact.type === 'RunCreated' ||
+    fact.type === 'StateUpdated' ||
+    fact.type.startsWith('Thread') ||
+    fact.type === 'RunStarted';
   return isIdle && idle > MIN_GAP_MS ? idle : 0;
 }
 
@@ -70,9 +81,11 @@ interface RowProps {
   readonly fact: Fact;
   readonly isSelected: boolean;
   readonly sum: RunSum | undefined;
+  /** Version of the step that this one continues, where it is not the step before. */
+  readonly branch: number | undefined;
 }
 
-function Row({ open, fact, isSelected, sum }: RowProps) {
+function Row({ open, fact, isSelected, sum, branch }: RowProps) {
   const gap = gapBefore(open, fact);
   const { label, detail, tone } = tell(fact);
   const select = (): void => open.select(fact.version);
@@ -89,12 +102,20 @@ function Row({ open, fact, isSelected, sum }: RowProps) {
           <span class="sum">{sumText(sum)}</span>
         </button>
       ) : (
-        <button type="button" class={`fact ${tone} ${isQuiet(fact) ? 'quiet' : ''}`} onClick={select} {...state}>
+        <button
+          type="button"
+          class={`fact ${tone} ${isQuiet(fact) ? 'quiet' : ''} ${fact.type === 'CheckpointSaved' ? 'step' : ''}`}
+          onClick={select}
+          {...state}
+        >
           <span class="v">{fact.version}</span>
           <span class="mark" aria-hidden="true">
             {MARKS[tone] ?? ''}
           </span>
-          <span class="label">{label}</span>
+          <span class="label">
+            {label}
+            {branch !== undefined && <span class="branch"> ⑂ v {branch}</span>}
+          </span>
           {sum !== undefined && fact.type === 'CheckpointSaved' ? (
             <Bar fact={fact} sum={sum} before={open.story.at(fact.version - 1)} />
           ) : (
@@ -116,7 +137,15 @@ const sumText = (sum: RunSum): string =>
   ].join(' · ');
 
 /** A step on the time axis of its run. */
-function Bar({ fact, sum, before }: { readonly fact: Fact; readonly sum: RunSum; readonly before: Fact | undefined }) {
+function Bar({
+  fact,
+  sum,
+  before,
+}: {
+  readonly fact: Fact;
+  readonly sum: RunSum;
+  readonly before: Fact | undefined;
+}) {
   const at = timeOf(fact);
   const from = before !== undefined && before.run_id === fact.run_id ? timeOf(before) : at;
   const whole = Math.max(1, (sum.endedAt ?? sum.lastAt) - sum.startedAt);

@@ -61,8 +61,17 @@ export function ThreadList({ current }: { readonly current: string | undefined }
       row={(index, top) => {
         const thread = threadAt(index);
         return (
-          <div key={index} role="listitem" class="row" style={{ transform: `translateY(${top}px)`, height: `${ROW_PX}px` }}>
-            {thread === undefined ? <div class="thread" /> : <Row thread={thread} isCurrent={thread.thread_id === current} />}
+          <div
+            key={index}
+            role="listitem"
+            class="row"
+            style={{ transform: `translateY(${top}px)`, height: `${ROW_PX}px` }}
+          >
+            {thread === undefined ? (
+              <div class="thread" />
+            ) : (
+              <Row thread={thread} isCurrent={thread.thread_id === current} />
+            )}
           </div>
         );
       }}
@@ -70,7 +79,11 @@ export function ThreadList({ current }: { readonly current: string | undefined }
   );
 }
 
-export const titleOf = ({ title, thread_id: id }: Pick<Thread, 'title' | 'thread_id'>): string => title ?? shortId(id);
+/** Threads without a text of a person are named after their graph. */
+export function titleOf({ title, thread_id: id, metadata }: Thread): string {
+  const graph = metadata['graph_id'];
+  return title ?? (typeof graph === 'string' ? graph : shortId(id));
+}
 
 function Row({ thread, isCurrent }: { readonly thread: Thread; readonly isCurrent: boolean }) {
   const { thread_id: id, metadata, status, updated_at: updated, error } = thread;

@@ -1,6 +1,7 @@
 /** A JSON value as a tree. Only what is open exists, and long lists and texts open in parts. */
 import { useState } from 'preact/hooks';
 import type { Json } from '../api/types.ts';
+import { textOf } from '../model/live.ts';
 import { oneLine, plural } from '../model/words.ts';
 
 const FIRST_MEMBERS = 100;
@@ -23,7 +24,8 @@ export function Tree({ value, name, open = 1, note }: Props) {
 }
 
 function Branch({ value, name, open = 0, note }: Props & { readonly value: object }) {
-  const [isOpen, setOpen] = useState(open > 0 || isSmall(value));
+  const said = messageText(value);
+  const [isOpen, setOpen] = useState(said === undefined && (open > 0 || isSmall(value)));
   const [shown, setShown] = useState(FIRST_MEMBERS);
   const members = Object.entries(value) as [string, Json][];
   const isList = Array.isArray(value);
@@ -35,7 +37,7 @@ function Branch({ value, name, open = 0, note }: Props & { readonly value: objec
         <button type="button" class="fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
           <span class="chevron" aria-hidden="true" />
           {name !== undefined && <span class="key">{name}</span>}
-          <span class="kind">{isOpen ? kind : oneLine(value).slice(0, 120)}</span>
+          <span class="kind">{isOpen ? kind : (said ?? oneLine(value))}</span>
         </button>
         {note}
       </div>
@@ -52,6 +54,19 @@ function Branch({ value, name, open = 0, note }: Props & { readonly value: objec
         </div>
       )}
     </div>
+  );
+}
+
+/** The members of an object without a heading. */
+export function Members({ value }: { readonly value: Json }) {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0)
+    return <Tree value={value} open={2} />;
+  return (
+    <>
+      {Object.entries(value).map(([key, member]) => (
+        <Tree key={key} name={key} value={member as Json} open={1} />
+      ))}
+    </>
   );
 }
 
@@ -75,7 +90,11 @@ function Leaf({ value, name, note, isPlain = false }: LeafProps) {
 export function Scalar({ value, isPlain = false }: { readonly value: Json; readonly isPlain?: boolean }) {
   const [isWhole, setWhole] = useState(false);
   if (typeof value !== 'string' || isPlain)
-    return <span class={`value ${isPlain ? 'kind' : value === null ? 'null' : typeof value}`}>{String(value)}</span>;
+    return (
+      <span class={`value ${isPlain ? 'kind' : value === null ? 'null' : typeof value}`}>
+        {String(value)}
+      </span>
+    );
   const isLong = value.length > MAX_TEXT_CHARACTERS && !isWhole;
   return (
     <span class="value string">
@@ -86,6 +105,16 @@ export function Scalar({ value, isPlain = false }: { readonly value: Json; reado
         </button>
       )}
     </span>
+  );
+}
+
+/** Role and text of a message, which tell more than its members. */
+function messageText(value: object): string | undefined {
+  const { type, role = type, content } = value as Readonly<Record<string, unknown>>;
+  if (typeof role !== 'string' || (typeof content !== 'string' && !Array.isArray(content))) return undefined;
+  const calls = (value as { tool_calls?: readonly { name?: string }[] }).tool_calls ?? [];
+  return [role, oneLine(textOf(content as Json)), ...calls.map(({ name }) => `→ ${name ?? 'tool'}`)].join(
+    '  ',
   );
 }
 

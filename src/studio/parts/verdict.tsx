@@ -10,7 +10,11 @@ export function VerdictLine({ open }: { readonly open: OpenThread }) {
   const verdict = verdicts.value.find(({ thread_id: id }) => id === open.id);
   if (verdict === undefined) return null;
   return (
-    <a class="verdict" href={hrefOf('/compare', { thread: open.id, run: verdict.run_id })} title={differenceText(verdict)}>
+    <a
+      class="verdict"
+      href={hrefOf('/compare', { thread: open.id, run: verdict.run_id })}
+      title={differenceText(verdict)}
+    >
       save {verdict.at !== undefined && clock(verdict.at)} <Status status={verdict.verdict} />
     </a>
   );
@@ -22,8 +26,11 @@ export function differenceText({ comparison, reasons, request }: Report): string
     return [
       ...(found.step === undefined || found.step >= Number.MAX_SAFE_INTEGER ? [] : [`step ${found.step}`]),
       ...(found.node ? [`node ${found.node}`] : []),
-      ...(found.channel === undefined ? [found.what] : [`${found.channel}${found.path ? ` ${found.path}` : ''}`]),
+      ...(found.channel === undefined
+        ? [found.what]
+        : [`${found.channel}${found.path ? ` ${found.path}` : ''}`]),
     ].join(', ');
-  if (request !== undefined) return `${request.task} asks for something else${request.path === undefined ? '' : `: ${request.path}`}`;
+  if (request !== undefined)
+    return `${request.task} asks for something else${request.path === undefined ? '' : `: ${request.path}`}`;
   return (reasons ?? []).join('; ');
 }

@@ -46,8 +46,7 @@ export function VirtualList(props: Props) {
   useLayoutEffect(() => list.current._didMount(), []);
   useLayoutEffect(() => list.current._willUpdate());
   useLayoutEffect(() => list.current.measure(), [measured]);
-  if (handle)
-    handle.current = { show: (index) => list.current.scrollToIndex(index, { align: 'auto' }) };
+  if (handle) handle.current = { show: (index) => list.current.scrollToIndex(index, { align: 'auto' }) };
   const items: VirtualItem[] = list.current.getVirtualItems();
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
   useEffect(() => onRange?.(first, last), [first, last, count]);

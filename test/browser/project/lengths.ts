@@ -1,7 +1,11 @@
 /** Fails at its only node: the name of a member is misspelt. */
 import { Annotation, StateGraph } from '@langchain/langgraph';
 
-const State = Annotation.Root({ question: Annotation<string>, words: Annotation<string[]>, lengths: Annotation<string[]> });
+const State = Annotation.Root({
+  question: Annotation<string>,
+  words: Annotation<string[]>,
+  lengths: Annotation<string[]>,
+});
 
 interface Word {
   length: number;
