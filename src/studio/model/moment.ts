@@ -27,42 +27,45 @@ export function openMoment(open: OpenThread): Moment {
   const state = signal<VersionState | undefined>(undefined);
   const origins = signal<VersionState | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
-  let reading = new AbortController();
+  const closing = new AbortController();
+  let wanted: readonly [version: number, from: number] | undefined;
+  let isReading = false;
   let rest: ReturnType<typeof setTimeout> | undefined;
 
-  async function load(version: number, from: number | undefined, stop: AbortSignal): Promise<VersionState> {
-    const key = `${version} ${from ?? ''}`;
+  async function load(version: number, from: number): Promise<VersionState> {
+    const key = `${version} ${from}`;
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const found = await stateAt(open.id, version, { from, signal: stop });
+    const found = await stateAt(open.id, version, { from, signal: closing.signal });
     kept.set(key, found);
     if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);
     return found;
   }
 
-  async function read(version: number, from: number | undefined): Promise<void> {
-    reading.abort();
-    clearTimeout(rest);
-    const { signal: stop } = (reading = new AbortController());
-    try {
-      const found = await load(version, from, stop);
-      if (stop.aborted) return;
-      state.value = found;
-      problem.value = undefined;
-      rest = setTimeout(() => {
-        load(version, 0, stop).then(
-          (all) => void (!stop.aborted && (origins.value = all)),
-          // The page does without.
-          () => undefined,
-        );
-      }, REST_MS);
-    } catch (error) {
-      if (stop.aborted) return;
-      problem.value =
-        error instanceof ApiError && error.status === 404
-          ? 'The state of this version is gone.'
-          : sentenceOf(error);
+  /** One request at a time; versions that are passed meanwhile are left out. */
+  async function read(): Promise<void> {
+    if (isReading) return;
+    isReading = true;
+    while (wanted !== undefined && !closing.signal.aborted) {
+      const [version, from] = wanted;
+      wanted = undefined;
+      try {
+        state.value = await load(version, from);
+        problem.value = undefined;
+      } catch (error) {
+        if (closing.signal.aborted) return;
+        const isGone = error instanceof ApiError && error.status === 404;
+        problem.value = isGone ? 'The state of this version is gone.' : sentenceOf(error);
+      }
     }
+    isReading = false;
+    rest = setTimeout(() => void readOrigins(), REST_MS);
+  }
+
+  async function readOrigins(): Promise<void> {
+    const version = state.peek()?.version;
+    // The page does without when they cannot be read.
+    if (version !== undefined) origins.value = await load(version, 0).catch(() => undefined);
   }
 
   /** The version before the one that saved what the thread has now. */
@@ -78,7 +81,9 @@ export function openMoment(open: OpenThread): Moment {
     // A connection that comes back reads again what failed.
     void (open.connection.value === 'live');
     if (version === 0 || open.story.at(version) === undefined) return;
-    void read(version, asked >= 0 && asked <= version ? Math.floor(asked) : stepBefore(version));
+    clearTimeout(rest);
+    wanted = [version, asked >= 0 && asked <= version ? Math.floor(asked) : stepBefore(version)];
+    void read();
   });
   const written = computed(
     () =>
@@ -94,7 +99,7 @@ export function openMoment(open: OpenThread): Moment {
     problem,
     close() {
       stop();
-      reading.abort();
+      closing.abort();
       clearTimeout(rest);
     },
   };

@@ -45,10 +45,8 @@ export function openStory(threadId: string, onError: (error: unknown) => void): 
     const after = index * PAGE_FACTS;
     const done = readFacts(threadId, { after, limit: PAGE_FACTS })
       .then(({ events, last }) => keep(events, last))
-      .catch((error: unknown) => {
-        loading.delete(index);
-        onError(error);
-      });
+      .catch(onError)
+      .finally(() => loading.delete(index));
     loading.set(index, done);
     return done;
   }
@@ -60,16 +58,17 @@ export function openStory(threadId: string, onError: (error: unknown) => void): 
     return false;
   };
 
+  async function readNewest(): Promise<void> {
+    const { events, last } = await readFacts(threadId, { before: BEHIND_ALL, limit: PAGE_FACTS });
+    keep(events, last);
+  }
+
   async function pullOnce(): Promise<void> {
-    if (length.peek() === 0) {
-      const { events, last } = await readFacts(threadId, { before: BEHIND_ALL, limit: PAGE_FACTS });
-      return keep(events, last);
-    }
-    for (;;) {
-      const { events, last } = await readFacts(threadId, { after: length.peek(), limit: PAGE_FACTS });
-      if (events.length > 0) keep(events, last);
-      if (events.length < PAGE_FACTS) return;
-    }
+    if (length.peek() === 0) return readNewest();
+    const { events, last } = await readFacts(threadId, { after: length.peek(), limit: PAGE_FACTS });
+    if (events.length > 0) keep(events, last);
+    // What lies between is loaded when it is looked at.
+    if (events.length === PAGE_FACTS) await readNewest();
   }
 
   return {

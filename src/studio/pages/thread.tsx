@@ -104,12 +104,12 @@ function FactLine({ fact }: { readonly open: OpenThread; readonly fact: Fact | u
   if (fact === undefined) return <p class="fact-line quiet"> </p>;
   const { label, detail, tone } = tell(fact);
   return (
-    <p class={`fact-line ${tone}`}>
-      <b>v {fact.version}</b>
+    <div class={`fact-line ${tone}`}>
+      <h2>v {fact.version}</h2>
       <span class="label">{label}</span>
       <span class="detail">{detail}</span>
       <time class="quiet">{momentText(fact.at)}</time>
-    </p>
+    </div>
   );
 }
 
