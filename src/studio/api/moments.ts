@@ -1,6 +1,5 @@
 /** What a run left beside its facts: calls, prints, recorded exchanges, its report. */
 import { ask, send } from './http.ts';
-import type { Json, JsonObject } from './types.ts';
 
 export interface RecordedBody {
   readonly content_type: string | null;
@@ -37,18 +36,3 @@ export const exchangeOf = (threadId: string, runId: string, n: number): Promise<
 /** Markdown for a colleague or a coding agent. */
 export const reportOf = async (threadId: string, runId: string): Promise<string> =>
   (await send(`${runPath(threadId, runId)}/report`)).text();
-
-export interface SeenCall {
-  readonly kind: string;
-  readonly step: number | null;
-  readonly node: string | null;
-  readonly name: string;
-  readonly text: string;
-  readonly tookMs: number | null;
-  readonly isFailed: boolean;
-  readonly usage: string;
-}
-
-/** Model and tool calls, and lines that graph code printed. */
-export const callsOf = (threadId: string, runId: string): Promise<Json | JsonObject> =>
-  ask(`${runPath(threadId, runId)}/calls`);

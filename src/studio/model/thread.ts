@@ -90,11 +90,12 @@ export function openThread(id: string): OpenThread {
   async function refresh(): Promise<void> {
     const before = story.length.peek();
     try {
-      await story.pull();
+      const isFirst = thread.peek() === undefined;
+      await Promise.all([story.pull(), isFirst && readRecords()]);
       const came: (Fact | undefined)[] = [];
       for (let at = before + 1; at <= story.length.peek(); at++) came.push(story.at(at));
       const isSettled = came.every((fact) => fact?.type === 'CheckpointSaved');
-      if (thread.peek() === undefined || !isSettled) {
+      if (!isSettled) {
         await readRecords();
         // The records may be newer than the story: it never lags behind them.
         await story.pull();

@@ -22,7 +22,7 @@ export function CallTab({ open }: { readonly open: OpenThread }) {
   const step = fact.type === 'CheckpointSaved' ? fact.step : undefined;
   const isOfStep = (each: { readonly step: number | null }): boolean =>
     step === undefined || each.step === step;
-  const seen = calls.value?.filter(({ kind }) => kind !== 'print') ?? [];
+  const seen = calls.value?.calls ?? [];
   const ofStep = seen.filter(isOfStep);
   const recorded = exchanges.value ?? [];
   const shown = recorded.filter(isOfStep);

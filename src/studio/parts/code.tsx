@@ -3,14 +3,26 @@ import { SugarHigh } from 'sugar-high/core';
 import { tokenize } from 'sugar-high/lang/typescript';
 import type { CodeLine } from '../model/failure.ts';
 
-export function Code({ text }: { readonly text: string }) {
+interface CodeProps {
+  readonly text: string;
+  /** Column from 1 of the word that is marked. */
+  readonly column?: number | undefined;
+}
+
+export function Code({ text, column = 0 }: CodeProps) {
+  let end = 0;
   return (
     <>
-      {tokenize(text, {}).map(([kind, part], at) => (
-        <span key={at} class={`sh-${SugarHigh.TokenTypes[kind] ?? 'plain'}`}>
-          {part}
-        </span>
-      ))}
+      {tokenize(text, {}).map(([kind, part], at) => {
+        const start = end;
+        end += part.length;
+        const isHere = column > start && column <= end;
+        return (
+          <span key={at} class={`sh-${SugarHigh.TokenTypes[kind] ?? 'plain'} ${isHere ? 'here' : ''}`}>
+            {part}
+          </span>
+        );
+      })}
     </>
   );
 }
@@ -26,14 +38,20 @@ export function CodeBlock({ text, label }: { readonly text: string; readonly lab
   );
 }
 
-export function CodeFrame({ lines }: { readonly lines: readonly CodeLine[] }) {
+interface FrameProps {
+  readonly lines: readonly CodeLine[];
+  readonly column: number | undefined;
+}
+
+export function CodeFrame({ lines, column }: FrameProps) {
   return (
     <pre class="code frame" tabIndex={0} aria-label="Code around the failure">
       {lines.map(({ line, text, isMarked }) => (
         <div key={line} class={isMarked ? 'marked' : ''}>
-          <span class="line">{`${isMarked ? '>' : ' '} ${line}`.padStart(7)}</span>
-          <Code text={text} />
-          {'\n'}
+          <span class="line">{`${isMarked ? '>' : ' '} ${line}`.padStart(6)}</span>
+          <span class="source">
+            <Code text={text} column={isMarked ? column : undefined} />
+          </span>
         </div>
       ))}
     </pre>

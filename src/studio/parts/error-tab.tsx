@@ -1,7 +1,7 @@
 /** A failure: where, with the lines of code, what went in, the state before, the last call, and what can be done now. */
 import type { Fact } from '../api/facts.ts';
-import { callsOf } from '../api/calls.ts';
-import { reportOf } from '../api/moments.ts';
+import { callsOf, type Calls } from '../api/calls.ts';
+import { exchangesOf, reportOf } from '../api/moments.ts';
 import { stateAt } from '../api/states.ts';
 import type { Json } from '../api/types.ts';
 import {
@@ -13,6 +13,7 @@ import {
   versionBefore,
   type Place,
 } from '../model/failure.ts';
+import { setQuery } from '../model/route.ts';
 import { isFailure } from '../model/telling.ts';
 import type { OpenThread } from '../model/thread.ts';
 import { duration } from '../model/words.ts';
@@ -46,6 +47,7 @@ function Failure({ open, failure }: { readonly open: OpenThread; readonly failur
   const { error, run_id: runId = '', attempt = 1 } = failure;
   const { node, step, channel, stack, remedy } = error ?? {};
   const report = useLoaded(runId, () => reportOf(open.id, runId));
+  const calls = useLoaded(runId, () => callsOf(open.id, runId));
   const place = placeIn(stack);
   const frame = frameIn(report.value ?? '');
   const took = tookOf(open, failure);
@@ -67,14 +69,14 @@ function Failure({ open, failure }: { readonly open: OpenThread; readonly failur
         ].join(' · ')}
         {place !== undefined && <PlaceLink place={place} />}
       </p>
-      {frame.length > 0 && <CodeFrame lines={frame} />}
+      {frame.length > 0 && <CodeFrame lines={frame} column={place?.column} />}
       {remedy !== undefined && <p class="remedy">{remedy}</p>}
       <div class="columns">
         <RunInput open={open} runId={runId} />
         <StateBefore open={open} failure={failure} />
-        <LastCall open={open} failure={failure} />
+        <LastCall open={open} failure={failure} calls={calls.value} />
       </div>
-      <Printed open={open} runId={runId} />
+      <Printed open={open} failure={failure} calls={calls.value} />
       {stack !== undefined && (
         <details>
           <summary>stack</summary>
@@ -120,29 +122,50 @@ function StateBefore({ open, failure }: { readonly open: OpenThread; readonly fa
   );
 }
 
-function LastCall({ open, failure }: { readonly open: OpenThread; readonly failure: Fact }) {
-  const { value } = useLoaded(`${failure.run_id}`, () => callsOf(open.id, failure.run_id!));
-  const last = value?.filter(({ kind }) => kind !== 'print').at(-1);
-  if (last === undefined) return null;
+interface CallsProps {
+  readonly open: OpenThread;
+  readonly failure: Fact;
+  readonly calls: Calls | undefined;
+}
+
+/** The last call before the failure, as sent and as answered where the run was recorded. */
+function LastCall({ open, failure, calls }: CallsProps) {
+  const runId = failure.run_id!;
+  const { value: exchanges } = useLoaded(runId, () => exchangesOf(open.id, runId));
+  const call = calls?.calls.at(-1);
+  const exchange = exchanges?.at(-1);
+  if (call === undefined && exchange === undefined) return null;
   return (
     <section>
-      <h3>Last call</h3>
-      <CallLine call={last} />
+      <h3>
+        Last call
+        <button type="button" class="more" onClick={() => setQuery({ tab: 'call' })}>
+          as sent and answered
+        </button>
+      </h3>
+      {call !== undefined && <CallLine call={call} />}
+      {exchange !== undefined && (
+        <p class="quiet clip">
+          #{exchange.n} {exchange.request.method} {exchange.request.url}{' '}
+          {exchange.answer?.status ?? exchange.failure?.name ?? 'no answer'}
+        </p>
+      )}
     </section>
   );
 }
 
-function Printed({ open, runId }: { readonly open: OpenThread; readonly runId: string }) {
-  const { value } = useLoaded(runId, () => callsOf(open.id, runId));
-  const lines = value?.filter(({ kind }) => kind === 'print') ?? [];
+const SHOWN_PRINTS = 40;
+
+function Printed({ failure, calls }: CallsProps) {
+  const lines = (calls?.prints ?? []).filter(({ attempt }) => attempt === (failure.attempt ?? 1));
   if (lines.length === 0) return null;
   return (
     <section>
       <h3>Printed</h3>
       <pre class="code" tabIndex={0} aria-label="Printed lines">
         {lines
-          .slice(-40)
-          .map(({ text }) => text)
+          .slice(-SHOWN_PRINTS)
+          .map(({ text }) => text.trimEnd())
           .join('\n')}
       </pre>
     </section>

@@ -1,4 +1,5 @@
-/** An agent with tools, two of which are called at once, and a question before it books. */
+/** An agent that asks a model over HTTP, calls two tools at once, one of which fails, and asks before it books. */
+import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, ToolMessage, type BaseMessage } from '@langchain/core/messages';
 import { Annotation, interrupt, MessagesAnnotation, StateGraph } from '@langchain/langgraph';
 
@@ -8,67 +9,45 @@ const State = Annotation.Root({
   plan: Annotation<object>,
 });
 
-const call = (name: string, args: object) => ({
-  name,
-  args: { ...args },
-  id: `call_${name}`,
-  type: 'tool_call' as const,
-});
+/** Sends the messages to the server that `MODEL_URL` names. */
+class HttpModel extends BaseChatModel {
+  constructor() {
+    super({});
+  }
+  _llmType(): string {
+    return 'http';
+  }
+  async _generate(messages: BaseMessage[]) {
+    const body = JSON.stringify({ model: 'traveller-2', messages: messages.map(({ text }) => text) });
+    const headers = { 'content-type': 'application/json' };
+    const reply = await fetch(process.env['MODEL_URL']!, { method: 'POST', headers, body });
+    const message = new AIMessage((await reply.json()) as ConstructorParameters<typeof AIMessage>[0]);
+    return { generations: [{ text: message.text, message }] };
+  }
+}
 
-const isTool = (message: BaseMessage | undefined): boolean => message?.getType() === 'tool';
+const model = new HttpModel();
 
 export const graph = new StateGraph(State)
-  .addNode('model', async ({ messages, budget }) => {
-    await new Promise((resolve) => setTimeout(resolve, 120));
-    if (!isTool(messages.at(-1)))
-      return {
-        budget: budget ?? 900,
-        messages: [
-          new AIMessage({
-            content: 'Let me look at trains and hotels.',
-            tool_calls: [
-              call('search_trains', { to: 'Rome', from: 'Ulm' }),
-              call('search_hotels', { city: 'Rome', nights: 3 }),
-            ],
-            usage_metadata: { input_tokens: 812, output_tokens: 41, total_tokens: 853 },
-          }),
-        ],
-      };
-    return {
-      messages: [
-        new AIMessage({
-          content: 'The night train costs 89 € and a room near Termini 97 € a night. Shall I book both?',
-          usage_metadata: { input_tokens: 930, output_tokens: 33, total_tokens: 963 },
-        }),
-      ],
-      budget: 520,
-    };
-  })
-  .addNode('tools', async () => {
-    await new Promise((resolve) => setTimeout(resolve, 40));
-    return {
-      messages: [
-        new ToolMessage({
-          content: '3 trains, from 89 €',
-          tool_call_id: 'call_search_trains',
-          name: 'search_trains',
-        }),
-        new ToolMessage({
-          content: 'no answer within 5 s',
-          tool_call_id: 'call_search_hotels',
-          name: 'search_hotels',
-          status: 'error',
-        }),
-      ],
-      plan: { train: { name: 'Nightjet 295', price: 89 }, hotel: null },
-    };
-  })
-  .addNode('ask', () => {
-    const answer = interrupt<unknown, unknown>({ question: 'Book it?', price: 380 });
-    return {
-      plan: { train: { name: 'Nightjet 295', price: 89 }, hotel: { name: 'Termini', nights: 3 }, answer },
-    };
-  })
+  .addNode('model', async ({ messages, budget }) => ({
+    budget: budget === undefined ? 900 : 520,
+    messages: [await model.invoke(messages)],
+  }))
+  .addNode('tools', () => ({
+    messages: [
+      new ToolMessage({ content: '3 trains, from 89 €', tool_call_id: 'call_trains', name: 'search_trains' }),
+      new ToolMessage({
+        content: 'no answer within 5 s',
+        tool_call_id: 'call_hotels',
+        name: 'search_hotels',
+        status: 'error',
+      }),
+    ],
+    plan: { train: { name: 'Nightjet 295', price: 89 }, hotel: null },
+  }))
+  .addNode('ask', ({ plan }) => ({
+    plan: { ...plan, booked: interrupt({ question: 'Book it?', price: 89 }) },
+  }))
   .addNode('book', () => ({ messages: [new AIMessage('Booked. Have a good journey!')] }))
   .addEdge('__start__', 'model')
   .addConditionalEdges(

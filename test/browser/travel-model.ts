@@ -1,0 +1,35 @@
+/** The model that the graph `travel` asks. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const CALLS = {
+  content: 'Let me look at trains and hotels.',
+  tool_calls: [
+    { id: 'call_trains', name: 'search_trains', args: { from: 'Ulm', to: 'Rome' } },
+    { id: 'call_hotels', name: 'search_hotels', args: { city: 'Rome', nights: 3 } },
+  ],
+  usage_metadata: { input_tokens: 812, output_tokens: 41, total_tokens: 853 },
+};
+const PROPOSAL = {
+  content: 'The night train costs 89 €. I found no hotel. Shall I book the train?',
+  usage_metadata: { input_tokens: 930, output_tokens: 33, total_tokens: 963 },
+};
+
+export async function openTravelModel(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer(async (request, reply) => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    reply.writeHead(200, { 'content-type': 'application/json' });
+    reply.end(JSON.stringify(body.includes('3 trains') ? PROPOSAL : CALLS));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/v1/chat`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
