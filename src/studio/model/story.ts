@@ -5,7 +5,7 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import { readFacts, type Fact } from '../api/facts.ts';
 
-export const PAGE_FACTS = 200;
+const PAGE_FACTS = 100;
 /** Above any version. */
 const BEHIND_ALL = 1e12;
 

@@ -100,8 +100,13 @@ function MomentPane({ open, moment }: { readonly open: OpenThread; readonly mome
   );
 }
 
-function FactLine({ fact }: { readonly open: OpenThread; readonly fact: Fact | undefined }) {
-  if (fact === undefined) return <p class="fact-line quiet"> </p>;
+function FactLine({ open, fact }: { readonly open: OpenThread; readonly fact: Fact | undefined }) {
+  if (fact === undefined)
+    return (
+      <div class="fact-line">
+        <h2>{open.version.value === 0 ? '…' : `v ${open.version.value}`}</h2>
+      </div>
+    );
   const { label, detail, tone } = tell(fact);
   return (
     <div class={`fact-line ${tone}`}>

@@ -1,0 +1,67 @@
+/** A server with the graphs of `project`, and pages of its studio. */
+import { strict as assert } from 'node:assert';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { openBrowser } from '../support/browser.ts';
+import type { suite } from '../support/suite.ts';
+import { withServer, type TestServer, type TestServerOptions } from '../support/with-server.ts';
+import { openTravelModel } from './travel-model.ts';
+
+export const CONFIG = fileURLToPath(new URL('project/platform.json', import.meta.url));
+
+export interface Studio {
+  readonly s: TestServer;
+  readonly page: Page;
+  /** Runs the graph on a new thread until it ends, and returns the thread. */
+  run(graph: string, input: object): Promise<string>;
+  /** Opens a thread, and waits for its story. */
+  open(threadId: string, query?: string): Promise<void>;
+}
+
+export const TRIP = { messages: [{ role: 'user', content: 'Plan a trip to Rome' }] };
+
+export const say = (content: string) => ({ messages: [{ role: 'user', content }] });
+
+/** Resolves with the values at the end. */
+export async function runToEnd(s: TestServer, threadId: string, body: object): Promise<void> {
+  const { status, text } = await s.request('post', `/threads/${threadId}/runs/wait` as never, body as never);
+  assert.equal(status, 200, text);
+}
+
+export async function newThread(s: TestServer): Promise<string> {
+  const { json } = await s.request('post', '/threads', {});
+  return (json as { thread_id: string }).thread_id;
+}
+
+export function openStudio(test: ReturnType<typeof suite>, options: TestServerOptions = {}) {
+  const withPage = openBrowser(test);
+  const withStudio = async (
+    use: (studio: Studio) => Promise<void>,
+    page: Parameters<typeof withPage>[2] = {},
+  ): Promise<void> => {
+    const model = await openTravelModel();
+    process.env['MODEL_URL'] = model.url;
+    try {
+      await withServer({ config: CONFIG, ...options }, (s) =>
+        withPage(s.url, (opened) => use(studioOn(s, opened)), page),
+      );
+    } finally {
+      model.close();
+    }
+  };
+  return { withPage, withStudio };
+}
+
+export const studioOn = (s: TestServer, page: Page): Studio => ({
+  s,
+  page,
+  async run(graph, input) {
+    const threadId = await newThread(s);
+    await runToEnd(s, threadId, { assistant_id: graph, input });
+    return threadId;
+  },
+  async open(threadId, query = '') {
+    await page.goto(`/studio/threads/${threadId}${query}`);
+    await page.getByRole('list', { name: 'Story' }).getByRole('button').first().waitFor();
+  },
+});
