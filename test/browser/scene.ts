@@ -3,6 +3,8 @@ import { strict as assert } from 'node:assert';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { openBrowser } from '../support/browser.ts';
+import { scaled } from '../support/scaled.ts';
+import { shared } from '../support/shared-server.ts';
 import type { suite } from '../support/suite.ts';
 import { withServer, type TestServer, type TestServerOptions } from '../support/with-server.ts';
 import { openTravelModel } from './travel-model.ts';
@@ -33,35 +35,41 @@ export async function newThread(s: TestServer): Promise<string> {
   return (json as { thread_id: string }).thread_id;
 }
 
+/** One server for all tests of a file, and a page for each. */
 export function openStudio(test: ReturnType<typeof suite>, options: TestServerOptions = {}) {
   const withPage = openBrowser(test);
-  const withStudio = async (
-    use: (studio: Studio) => Promise<void>,
-    page: Parameters<typeof withPage>[2] = {},
-  ): Promise<void> => {
+  const server = shared<TestServer>(test, async (use) => {
     const model = await openTravelModel();
     process.env['MODEL_URL'] = model.url;
     try {
-      await withServer({ config: CONFIG, ...options }, (s) =>
-        withPage(s.url, (opened) => use(studioOn(s, opened)), page),
-      );
+      await withServer({ config: CONFIG, ...options }, use);
     } finally {
       model.close();
     }
-  };
-  return { withPage, withStudio };
+  });
+  const withStudio = (
+    use: (studio: Studio) => Promise<void>,
+    page: Parameters<typeof withPage>[2] = {},
+  ): Promise<void> => withPage(server().url, (opened) => use(studioOn(server(), opened)), page);
+  return { server, withPage, withStudio };
 }
 
-export const studioOn = (s: TestServer, page: Page): Studio => ({
-  s,
-  page,
-  async run(graph, input) {
-    const threadId = await newThread(s);
-    await runToEnd(s, threadId, { assistant_id: graph, input });
-    return threadId;
-  },
-  async open(threadId, query = '') {
-    await page.goto(`/studio/threads/${threadId}${query}`);
-    await page.getByRole('list', { name: 'Story' }).getByRole('button').first().waitFor();
-  },
-});
+/** Longer than what any page waits for. */
+const TIMEOUT_MS = scaled(60_000);
+
+export function studioOn(s: TestServer, page: Page): Studio {
+  page.setDefaultTimeout(TIMEOUT_MS);
+  return {
+    s,
+    page,
+    async run(graph, input) {
+      const threadId = await newThread(s);
+      await runToEnd(s, threadId, { assistant_id: graph, input });
+      return threadId;
+    },
+    async open(threadId, query = '') {
+      await page.goto(`/studio/threads/${threadId}${query}`);
+      await page.getByRole('list', { name: 'Story' }).getByRole('button').first().waitFor();
+    },
+  };
+}

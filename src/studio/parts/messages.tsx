@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Message, ToolCall } from '../model/messages.ts';
 import { oneLine } from '../model/words.ts';
-import { Tree } from './tree.tsx';
+import { Members } from './tree.tsx';
 
 interface Props {
   readonly messages: readonly Message[];
@@ -44,7 +44,7 @@ export function Messages({ messages, isRaw }: Props) {
             {message.isFailed && <span class="tag bad">failed</span>}
           </header>
           {isRaw ? (
-            <Tree value={message.raw} open={2} />
+            <Members value={message.raw} />
           ) : (
             <>
               {message.text !== '' && <div class="text">{message.text}</div>}
