@@ -5,6 +5,9 @@ import './style/base.css';
 import './style/layout.css';
 import './style/story.css';
 import './style/moment.css';
+import './style/values.css';
+import './style/conversation.css';
+import './style/graph.css';
 import './style/pages.css';
 
 render(<App />, document.getElementById('studio')!);

@@ -1,7 +1,7 @@
 /** Runs: those of a thread, those of all threads, and what can be done with one. */
 import { readEvents } from './follow.ts';
 import { ask, send } from './http.ts';
-import type { JsonObject, Json, Run, RunDiff, RunStatus } from './types.ts';
+import type { JsonObject, Json, Run, RunDiff } from './types.ts';
 
 export const MAX_RUNS_OF_THREAD = 200;
 
@@ -80,17 +80,18 @@ export async function replayRun(threadId: string, runId: string, body: JsonObjec
   return report;
 }
 
-export interface QueuedRun extends Run {
-  readonly attempt?: number;
-  readonly worker?: string;
+export interface OpenRun extends Run {
+  readonly graph_id: string;
+  readonly title: string | null;
+  /** 0 before the first start. */
+  readonly attempt: number;
+  readonly started_at: string | null;
+  /** Time from its creation to its first start, or to now. */
+  readonly queued_ms: number;
+  /** Process id. */
+  readonly worker: number | null;
 }
 
-/** Runs of all threads that wait or run now. */
-export async function openRuns(): Promise<readonly QueuedRun[]> {
-  const [running, pending] = await Promise.all(
-    (['running', 'pending'] satisfies RunStatus[]).map((status) =>
-      ask<readonly QueuedRun[]>('/runs', { query: { status, limit: 100 } }),
-    ),
-  );
-  return [...running!, ...pending!];
-}
+/** Runs of all threads that wait or run now, newest first. */
+export const openRuns = (): Promise<readonly OpenRun[]> =>
+  ask('/runs', { query: { status: 'pending,running', limit: 100 } });

@@ -1,7 +1,7 @@
 /** The server itself, and the graphs that it serves. */
 import { ask } from './http.ts';
 import type { Report } from './runs.ts';
-import type { Assistant, Cron, Drawing, Schemas, Webhook } from './types.ts';
+import type { Assistant, Cron, Drawing, Json, Schemas, Webhook } from './types.ts';
 
 export const assistants = (): Promise<readonly Assistant[]> =>
   ask('/assistants/search', { method: 'POST', body: { limit: 100 } });
@@ -34,14 +34,32 @@ export const crons = (): Promise<readonly Cron[]> =>
 export const setCron = (id: string, enabled: boolean): Promise<unknown> =>
   ask(`/runs/crons/${id}`, { method: 'PATCH', body: { enabled } });
 
-export interface Metrics {
-  readonly queue: Readonly<Record<string, number | null>>;
-  readonly workers: { readonly max: number; readonly active: number; readonly available: number };
+/** The state of the server, for its operator. */
+export interface ServerState {
+  readonly version: string;
+  readonly started_at: string;
+  readonly development: boolean;
+  readonly graphs: readonly string[];
+  readonly problems: readonly { readonly graph_id: string; readonly reason: string }[];
+  readonly warnings: readonly string[];
+  /** Empty when graphs run in the process of the server. */
+  readonly workers: readonly {
+    readonly pid: number | null;
+    readonly load: number;
+    readonly run_ids: readonly string[];
+    readonly memory_bytes: number | null;
+    /** Share of time, from 0 to 1. */
+    readonly busy: number | null;
+    readonly stalled_ms: number;
+  }[];
+  readonly queue: {
+    readonly pending: number;
+    readonly running: number;
+    readonly max_running: number;
+    readonly longest_wait_secs: number | null;
+  };
+  readonly log: { readonly folder: string; readonly bytes: number };
+  readonly settings: readonly { readonly name: string; readonly value: Json }[];
 }
 
-export const metrics = (): Promise<Metrics> => ask('/metrics', { query: { format: 'json' } });
-
-export const info = (): Promise<{
-  readonly version: string;
-  readonly flags: Readonly<Record<string, boolean>>;
-}> => ask('/info');
+export const serverState = (): Promise<ServerState> => ask('/server');

@@ -9,7 +9,7 @@ import { count, duration, plural, shortId } from '../model/words.ts';
 import { useLoaded } from '../parts/load.tsx';
 import { Status } from '../parts/status.tsx';
 import { Tree } from '../parts/tree.tsx';
-import { differenceText } from '../parts/verdict.tsx';
+import { differenceText, VerdictList } from '../parts/verdict.tsx';
 
 export function ComparePage() {
   const [a, b, run, thread] = [query('a'), query('b'), query('run'), query('thread')];
@@ -24,7 +24,10 @@ export function ComparePage() {
       ) : a !== undefined && b !== undefined ? (
         <TwoRuns key={`${a} ${b}`} a={a} b={b} />
       ) : (
-        <Choose />
+        <>
+          <Choose />
+          <VerdictList />
+        </>
       )}
     </main>
   );
@@ -53,27 +56,7 @@ function Choose() {
           Compare
         </button>
       </div>
-      <LastVerdicts />
     </form>
-  );
-}
-
-function LastVerdicts() {
-  if (verdicts.value.length === 0) return null;
-  return (
-    <section>
-      <h2>Saves against earlier runs</h2>
-      <ul class="verdicts">
-        {verdicts.value.map((each) => (
-          <li key={`${each.run_id} ${each.at}`}>
-            <a href={hrefOf('/compare', { thread: each.thread_id, run: each.run_id })}>
-              {each.graph_id} {shortId(each.run_id ?? '')}
-            </a>{' '}
-            <Status status={each.verdict} /> <span class="quiet">{differenceText(each)}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
 

@@ -1,15 +1,14 @@
 /** All threads, the runs that wait or run now, and a form to start a thread. */
-import { useEffect, useState } from 'preact/hooks';
-import { cancelRun, openRuns, type QueuedRun } from '../api/runs.ts';
+import { useState } from 'preact/hooks';
+import { cancelRun, openRuns, type OpenRun } from '../api/runs.ts';
 import { assistants } from '../api/server.ts';
 import { startThread } from '../model/actions.ts';
 import { isListLoaded, isFailedOnly, now, searchText, total } from '../model/list.ts';
 import { act, busy } from '../model/notices.ts';
-import { poll } from '../model/poll.ts';
 import { hrefOf } from '../model/route.ts';
 import { count, duration, plural, shortId } from '../model/words.ts';
 import { GraphInput, useInputSchema } from '../parts/conversation.tsx';
-import { useLoaded } from '../parts/load.tsx';
+import { useFresh, useLoaded } from '../parts/load.tsx';
 import { Status } from '../parts/status.tsx';
 import { SearchBar, ThreadList } from '../parts/thread-list.tsx';
 
@@ -36,8 +35,7 @@ export function ThreadsPage() {
 }
 
 function OpenRuns() {
-  const [runs, setRuns] = useState<readonly QueuedRun[]>([]);
-  useEffect(() => poll(async () => setRuns(await openRuns())), []);
+  const { value: runs = [] } = useFresh(openRuns);
   if (runs.length === 0) return null;
   return (
     <section class="open-runs" aria-label="Runs that wait or run">
@@ -45,12 +43,13 @@ function OpenRuns() {
       <table>
         <thead>
           <tr>
-            <th>run</th>
+            <th>thread</th>
             <th>graph</th>
             <th>status</th>
-            <th class="number">since</th>
+            <th class="number">queued</th>
+            <th class="number">running</th>
             <th class="number">attempt</th>
-            <th>worker</th>
+            <th class="number">worker</th>
             <th>
               <span class="hidden">actions</span>
             </th>
@@ -66,20 +65,22 @@ function OpenRuns() {
   );
 }
 
-function OpenRunRow({ run }: { readonly run: QueuedRun }) {
-  const { run_id: id, thread_id: threadId, status, created_at: created, attempt, worker, metadata } = run;
+function OpenRunRow({ run }: { readonly run: OpenRun }) {
+  const { run_id: id, thread_id: threadId, graph_id: graph, title, status, attempt, worker } = run;
+  const { started_at: started, queued_ms: queued } = run;
   return (
     <tr>
-      <td>
-        <a href={hrefOf(`/threads/${threadId}`)}>{shortId(id)}</a>
+      <td class="clip">
+        <a href={hrefOf(`/threads/${threadId}`)}>{title ?? shortId(threadId)}</a>
       </td>
-      <td>{String(metadata['graph_id'] ?? '')}</td>
+      <td>{graph}</td>
       <td>
         <Status status={status} />
       </td>
-      <td class="number">{duration(Math.max(0, now.value - new Date(created).getTime()))}</td>
-      <td class="number">{attempt ?? ''}</td>
-      <td>{worker ?? ''}</td>
+      <td class="number">{duration(queued)}</td>
+      <td class="number">{started === null ? '' : duration(Math.max(0, now.value - Date.parse(started)))}</td>
+      <td class="number">{attempt === 0 ? '' : attempt}</td>
+      <td class="number">{worker}</td>
       <td class="number">
         <button
           type="button"

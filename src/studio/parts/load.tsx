@@ -1,6 +1,7 @@
 /** A value that a part of the page reads by itself. */
 import { useEffect, useState } from 'preact/hooks';
 import { sentenceOf } from '../api/http.ts';
+import { poll } from '../model/poll.ts';
 
 export interface Loaded<T> {
   readonly value: T | undefined;
@@ -24,4 +25,20 @@ export function useLoaded<T>(key: string | undefined, read: () => Promise<T>): L
     return () => void (isCurrent = false);
   }, [key]);
   return loaded.key === key ? loaded : { value: undefined, problem: undefined };
+}
+
+export interface Fresh<T> extends Loaded<T> {
+  reload(): Promise<void>;
+}
+
+/** Reads again and again while the page can be seen; keeps the last value when that fails. */
+export function useFresh<T>(read: () => Promise<T>): Fresh<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ value: undefined, problem: undefined });
+  const reload = (): Promise<void> =>
+    read().then(
+      (value) => setLoaded({ value, problem: undefined }),
+      (error: unknown) => setLoaded(({ value }) => ({ value, problem: sentenceOf(error) })),
+    );
+  useEffect(() => poll(reload), []);
+  return { ...loaded, reload };
 }

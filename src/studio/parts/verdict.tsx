@@ -34,3 +34,31 @@ export function differenceText({ comparison, reasons, request }: Report): string
     return `${request.task} asks for something else${request.path === undefined ? '' : `: ${request.path}`}`;
   return (reasons ?? []).join('; ');
 }
+
+/** All verdicts of saves, newest first. */
+export function VerdictList() {
+  if (verdicts.value.length === 0) return null;
+  return (
+    <section>
+      <h2>Saves against earlier runs</h2>
+      <table>
+        <tbody>
+          {verdicts.value.slice(0, SHOWN_VERDICTS).map((each) => (
+            <tr key={`${each.run_id} ${each.at}`}>
+              <td>{each.at !== undefined && clock(each.at)}</td>
+              <td>
+                <a href={hrefOf('/compare', { thread: each.thread_id, run: each.run_id })}>{each.graph_id}</a>
+              </td>
+              <td>
+                <Status status={each.verdict} />
+              </td>
+              <td class="quiet">{differenceText(each)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const SHOWN_VERDICTS = 20;
