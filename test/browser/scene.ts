@@ -7,7 +7,7 @@ import { scaled } from '../support/scaled.ts';
 import { shared } from '../support/shared-server.ts';
 import type { suite } from '../support/suite.ts';
 import { withServer, type TestServer, type TestServerOptions } from '../support/with-server.ts';
-import { openTravelModel } from './travel-model.ts';
+import { openModel, type Model } from './model.ts';
 
 export const CONFIG = fileURLToPath(new URL('project/platform.json', import.meta.url));
 
@@ -35,23 +35,32 @@ export async function newThread(s: TestServer): Promise<string> {
   return (json as { thread_id: string }).thread_id;
 }
 
+interface Scene {
+  readonly s: TestServer;
+  readonly model: Model;
+}
+
+export async function withModel<T>(use: (model: Model) => Promise<T>): Promise<T> {
+  const model = await openModel();
+  process.env['MODEL_URL'] = model.url;
+  try {
+    return await use(model);
+  } finally {
+    model.close();
+  }
+}
+
 /** One server for all tests of a file, and a page for each. */
 export function openStudio(test: ReturnType<typeof suite>, options: TestServerOptions = {}) {
   const withPage = openBrowser(test);
-  const server = shared<TestServer>(test, async (use) => {
-    const model = await openTravelModel();
-    process.env['MODEL_URL'] = model.url;
-    try {
-      await withServer({ config: CONFIG, ...options }, use);
-    } finally {
-      model.close();
-    }
-  });
+  const scene = shared<Scene>(test, (use) =>
+    withModel((model) => withServer({ config: CONFIG, ...options }, (s) => use({ s, model }))),
+  );
   const withStudio = (
     use: (studio: Studio) => Promise<void>,
     page: Parameters<typeof withPage>[2] = {},
-  ): Promise<void> => withPage(server().url, (opened) => use(studioOn(server(), opened)), page);
-  return { server, withPage, withStudio };
+  ): Promise<void> => withPage(scene().s.url, (opened) => use(studioOn(scene().s, opened)), page);
+  return { scene, withPage, withStudio };
 }
 
 /** Longer than what any page waits for. */
