@@ -44,12 +44,21 @@ export function identify(headers: Readonly<Record<string, string>>): void {
   isRefused.value = false;
 }
 
+/** The opened file that the address is about: its routes answer from a log of its own, for reading. */
+export function openedFile(): { readonly prefix: string; readonly threadId: string } | undefined {
+  const [, prefix, threadId] =
+    /^\/studio(\/opened\/[^/]+)\/threads\/([^/]+)/.exec(location.pathname.slice(base.length)) ?? [];
+  return prefix === undefined || threadId === undefined ? undefined : { prefix, threadId };
+}
+
 export function urlOf(path: string, query: Wanted['query'] = {}): string {
+  const file = openedFile();
+  const prefix = file !== undefined && path.startsWith(`/threads/${file.threadId}`) ? file.prefix : '';
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
   const text = new URLSearchParams(given).toString();
-  return `${base}${path}${text === '' ? '' : `?${text}`}`;
+  return `${base}${prefix}${path}${text === '' ? '' : `?${text}`}`;
 }
 
 export async function send(path: string, wanted: Wanted = {}): Promise<Response> {

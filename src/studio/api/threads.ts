@@ -33,6 +33,12 @@ export const getThread = (id: string): Promise<Thread> => ask(`/threads/${id}`);
 
 export const createThread = (): Promise<Thread> => ask('/threads', { method: 'POST', body: {} });
 
+/** Opens an exported file for reading, for an hour. */
+export const openFile = (
+  file: Blob,
+): Promise<{ readonly opened_id: string; readonly thread_id: string; readonly expires_at: string }> =>
+  ask('/opened', { method: 'POST', body: file });
+
 export const copyThread = (id: string): Promise<Thread> => ask(`/threads/${id}/copy`, { method: 'POST' });
 
 export const deleteThread = (id: string): Promise<void> => ask(`/threads/${id}`, { method: 'DELETE' });

@@ -1,6 +1,13 @@
 /** What can be done with the open thread. Each action ends where its effect can be seen. */
 import { cancelRun, replayRun, startRun, type NewRun } from '../api/runs.ts';
-import { copyThread, createThread, deleteThread, exportThread, updateState } from '../api/threads.ts';
+import {
+  copyThread,
+  createThread,
+  deleteThread,
+  exportThread,
+  openFile,
+  updateState,
+} from '../api/threads.ts';
 import { reportOf } from '../api/moments.ts';
 import type { Json, JsonObject, Run } from '../api/types.ts';
 import { base } from '../api/http.ts';
@@ -62,6 +69,12 @@ export const startThread = (assistantId: string, input: Json) =>
     await startRun(id, { assistant_id: assistantId, input });
     go(hrefOf(`/threads/${id}`));
     void reload();
+  });
+
+export const openDropped = (file: File) =>
+  act('open file', async () => {
+    const { opened_id: opened, thread_id: thread } = await openFile(file);
+    go(hrefOf(`/opened/${opened}/threads/${thread}`));
   });
 
 export const remove = (open: OpenThread) =>

@@ -5,7 +5,8 @@ import { base } from '../api/http.ts';
 export type Place =
   | { readonly page: 'home' }
   | { readonly page: 'threads' }
-  | { readonly page: 'thread'; readonly threadId: string }
+  /** `openedId`: the thread is in an opened file, for reading. */
+  | { readonly page: 'thread'; readonly threadId: string; readonly openedId: string | undefined }
   | { readonly page: 'compare' }
   | { readonly page: 'server' }
   | { readonly page: 'unknown'; readonly path: string };
@@ -19,8 +20,8 @@ const url = computed(() => new URL(current.value));
 
 export const place = computed<Place>(() => {
   const path = url.value.pathname.slice(ROOT.length).replace(/\/+$/, '');
-  const threadId = /^\/threads\/([^/]+)$/.exec(path)?.[1];
-  if (threadId !== undefined) return { page: 'thread', threadId: decodeURIComponent(threadId) };
+  const [, openedId, threadId] = /^(?:\/opened\/([^/]+))?\/threads\/([^/]+)$/.exec(path) ?? [];
+  if (threadId !== undefined) return { page: 'thread', threadId: decodeURIComponent(threadId), openedId };
   if (path === '' || path === '/index.html') return { page: 'home' };
   if (path === '/threads') return { page: 'threads' };
   if (path === '/compare') return { page: 'compare' };

@@ -5,7 +5,7 @@
 import { batch, computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import type { Fact } from '../api/facts.ts';
 import { follow, type Connection } from '../api/follow.ts';
-import { ApiError, sentenceOf } from '../api/http.ts';
+import { ApiError, openedFile, sentenceOf } from '../api/http.ts';
 import { runsOf } from '../api/runs.ts';
 import { getThread } from '../api/threads.ts';
 import type { Run, Thread } from '../api/types.ts';
@@ -16,6 +16,8 @@ import { isFailure, isQuiet } from './telling.ts';
 
 export interface OpenThread {
   readonly id: string;
+  /** The thread is in an opened file: nothing can be changed or run. */
+  readonly isFile: boolean;
   readonly story: Story;
   readonly live: Live;
   readonly thread: ReadonlySignal<Thread | undefined>;
@@ -51,10 +53,13 @@ export function openThread(id: string): OpenThread {
     else if (error instanceof ApiError) problem.value = sentenceOf(error);
     else connection.value = 'lost';
   };
+  const isFile = openedFile() !== undefined;
   const gone = (): string =>
-    thread.peek() === undefined
-      ? 'There is no thread with this id, or you may not see it.'
-      : 'This thread has been deleted.';
+    isFile
+      ? 'This file is no longer open. Drop it on the page again.'
+      : thread.peek() === undefined
+        ? 'There is no thread with this id, or you may not see it.'
+        : 'This thread has been deleted.';
   const story = openStory(id, fail);
 
   const asked = computed(() => query('v'));
@@ -157,6 +162,7 @@ export function openThread(id: string): OpenThread {
 
   return {
     id,
+    isFile,
     story,
     live,
     thread,

@@ -2,6 +2,7 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isRefused, credentials } from '../api/http.ts';
+import { openDropped } from '../model/actions.ts';
 import { dialog } from '../model/dialogs.ts';
 import { onKey } from '../model/keys.ts';
 import { isListLoaded, keepListFresh, listProblem, newest, reload, total } from '../model/list.ts';
@@ -58,6 +59,12 @@ export function App() {
     const keys = (event: KeyboardEvent): void => onKey(event, opened.peek());
     document.addEventListener('keydown', keys);
     document.addEventListener('click', followLinks);
+    document.addEventListener('dragover', (event) => event.preventDefault());
+    document.addEventListener('drop', (event) => {
+      event.preventDefault();
+      const file = event.dataTransfer?.files[0];
+      if (file !== undefined) void openDropped(file);
+    });
   }, []);
   if (isRefused.value) return <Login />;
   const { page } = place.value;

@@ -61,6 +61,7 @@ function Head({ open }: { readonly open: OpenThread }) {
       <h1 title={open.id}>{thread === undefined ? ' ' : titleOf(thread)}</h1>
       {typeof graph === 'string' && <span class="graph">{graph}</span>}
       {thread !== undefined && <Status status={thread.status} />}
+      {open.isFile && <span class="tag">opened file, for reading</span>}
       <code class="quiet id">{open.id}</code>
       {thread !== undefined && <time class="quiet">{age(thread.updated_at, now.value)}</time>}
       {connection === 'lost' && (
@@ -78,7 +79,7 @@ function MomentPane({ open, moment }: { readonly open: OpenThread; readonly mome
   const fact = open.story.at(open.version.value);
   const tab = useTab(open, moment, fact);
   const unknown = open.unknownVersion.value;
-  const isAsked = open.thread.value?.status === 'interrupted' && questionsOf(open).length > 0;
+  const isAsked = !open.isFile && open.thread.value?.status === 'interrupted' && questionsOf(open).length > 0;
   return (
     <section class="moment" aria-label="Moment">
       {unknown !== undefined && (

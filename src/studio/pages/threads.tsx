@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { cancelRun, openRuns, type OpenRun } from '../api/runs.ts';
 import { assistants } from '../api/server.ts';
-import { startThread } from '../model/actions.ts';
+import { openDropped, startThread } from '../model/actions.ts';
 import { isListLoaded, isFailedOnly, now, searchText, total } from '../model/list.ts';
 import { act, busy } from '../model/notices.ts';
 import { hrefOf } from '../model/route.ts';
@@ -25,6 +25,18 @@ export function ThreadsPage() {
             New thread
           </button>
         )}
+        <label class="open-file">
+          Open a .rewound file
+          <input
+            type="file"
+            class="hidden"
+            accept=".rewound"
+            onChange={(event) => {
+              const file = event.currentTarget.files?.[0];
+              if (file !== undefined) void openDropped(file);
+            }}
+          />
+        </label>
       </header>
       {(isEmpty || isStarting) && <StartForm />}
       <OpenRuns />

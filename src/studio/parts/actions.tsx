@@ -86,7 +86,7 @@ export function actionsOf({ open, moment }: Props): readonly Action[] {
     { name: 'export', label: 'Export', isOffered: true, run: () => download(open) },
     { name: 'copy', label: 'Copy the thread', isOffered: isFree, run: () => copy(open) },
     { name: 'delete', label: 'Delete the thread …', isOffered: isFree, run: () => (dialog.value = 'delete') },
-  ].filter(({ isOffered }) => isOffered);
+  ].filter(({ name, isOffered }) => isOffered && (!open.isFile || READS.has(name)));
 }
 
 /** The actions of the first line: those that matter at a failure come first. */
@@ -112,6 +112,9 @@ export function ActionBar(props: Props) {
     </div>
   );
 }
+
+/** Actions that need nothing but what is in an opened file. */
+const READS = new Set(['report', 'export']);
 
 const SHOWN = new Set(['continue', 'stop', 'continue edited', 'again', 'test', 'report']);
 

@@ -21,6 +21,7 @@ export function Conversation({ open, moment }: { readonly open: OpenThread; read
   const messages = isHead ? withLive(own, open.live.partials.value) : own;
   const written = isHead ? open.live.written.value : '';
   const run = openRun(open);
+  const canWrite = isHead && !open.isFile;
   return (
     <div class="conversation">
       {messages.length > 0 && (
@@ -41,8 +42,8 @@ export function Conversation({ open, moment }: { readonly open: OpenThread; read
         isLive={isHead && run !== undefined}
         text={open.live.partials.value.at(-1)?.text}
       />
-      {isHead && open.thread.value?.status === 'interrupted' && <Questions open={open} />}
-      {isHead && run === undefined && open.thread.value?.status !== 'interrupted' && <Input open={open} />}
+      {canWrite && open.thread.value?.status === 'interrupted' && <Questions open={open} />}
+      {canWrite && run === undefined && open.thread.value?.status !== 'interrupted' && <Input open={open} />}
     </div>
   );
 }
