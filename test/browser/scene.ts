@@ -63,6 +63,13 @@ export function openStudio(test: ReturnType<typeof suite>, options: TestServerOp
   return { scene, withPage, withStudio };
 }
 
+/** Runs the graph on a new thread until it ends. */
+export async function runNew(s: TestServer, graph: string, input: object): Promise<string> {
+  const threadId = await newThread(s);
+  await runToEnd(s, threadId, { assistant_id: graph, input });
+  return threadId;
+}
+
 /** Longer than what any page waits for. */
 const TIMEOUT_MS = scaled(60_000);
 
@@ -71,11 +78,7 @@ export function studioOn(s: TestServer, page: Page): Studio {
   return {
     s,
     page,
-    async run(graph, input) {
-      const threadId = await newThread(s);
-      await runToEnd(s, threadId, { assistant_id: graph, input });
-      return threadId;
-    },
+    run: (graph, input) => runNew(s, graph, input),
     async open(threadId, query = '') {
       await page.goto(`/studio/threads/${threadId}${query}`);
       await page.getByRole('list', { name: 'Story' }).getByRole('button').first().waitFor();

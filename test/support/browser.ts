@@ -57,7 +57,7 @@ async function unpack(): Promise<string> {
   return folder;
 }
 
-async function launch(): Promise<Browser> {
+export async function launch(): Promise<Browser> {
   const folder = await unpack();
   return chromium.launch({
     executablePath: join(folder, 'chromium'),
