@@ -3,8 +3,8 @@ import * as assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { lackingBrowser } from '../support/browser.ts';
 import { suite } from '../support/suite.ts';
-import type { TestServer } from '../support/with-server.ts';
-import { newThread, openStudio, runToEnd, say } from './scene.ts';
+import { layLongThread } from '../support/long-thread.ts';
+import { openStudio } from './scene.ts';
 
 const test = suite('browser: size');
 const { withStudio } = openStudio(test);
@@ -43,21 +43,8 @@ test(
   options,
 );
 
-const EVENTS = 100_000;
-const BATCHES = 50;
-
-/** A thread whose metadata changed all the time between its runs. */
-async function longThread(s: TestServer): Promise<string> {
-  const threadId = await newThread(s);
-  const changes = Array.from({ length: EVENTS / BATCHES }, (_, at) => ({
-    ...{ type: 'UpdateThread' as const, metadata: { at } },
-  }));
-  for (let batch = 0; batch < BATCHES; batch++) {
-    await s.server.threads.dispatch(threadId, changes);
-    await runToEnd(s, threadId, { assistant_id: 'tokens', input: say('2 words') });
-  }
-  return threadId;
-}
+const MANY = 100_000;
+const FEW = 500;
 
 interface Pace {
   readonly openedMs: number;
@@ -92,18 +79,19 @@ const NOISE_MS = 400;
 test(
   'a thread with 100,000 events opens and steps like a small one, and its beginning is one move away',
   () =>
-    withStudio(async ({ s, page, run }) => {
-      const [long, small] = [await longThread(s), await run('tokens', say('a run'))];
+    withStudio(async ({ s, page }) => {
+      const small = await layLongThread(s, '01980002', FEW);
+      const long = await layLongThread(s, '01980001', MANY);
       await paceOf(page, small);
       const [ofSmall, ofLong] = [await paceOf(page, small), await paceOf(page, long)];
-      console.log('small thread', ofSmall, `${EVENTS} events`, ofLong);
+      console.log(`${FEW} events`, ofSmall, `${MANY} events`, ofLong);
       assert.ok(ofLong.openedMs < 3 * ofSmall.openedMs + NOISE_MS, JSON.stringify([ofSmall, ofLong]));
       assert.ok(ofLong.stepMs < 3 * ofSmall.stepMs + NOISE_MS / 4, JSON.stringify([ofSmall, ofLong]));
       assert.ok((await page.locator('.story .fact').count()) < 100);
-      await page.getByLabel('Version').press('Home');
+      await page.getByRole('slider').press('Home');
       await page.locator('.fact[aria-current]', { hasText: 'thread created' }).waitFor();
       await page.keyboard.press('0');
-      await page.locator('.fact.good[aria-current]').waitFor();
+      await page.getByText(/^v (\d{6}) of \1$/).waitFor();
     }),
   options,
 );
