@@ -113,6 +113,51 @@ test(
 );
 
 test(
+  'a recorded call is shown as sent and answered; with another answer the run is executed again, offline',
+  () =>
+    withStudio(async ({ page, run, open }) => {
+      await open(await run('travel', TRIP), '?tab=call');
+      await moment(page).getByText('812 in · 41 out').waitFor();
+      const call = page.locator('.exchange').first();
+      await call.getByText('"traveller-2"').waitFor();
+      await call.getByText('"search_trains"').waitFor();
+      await call.getByRole('button', { name: 'What if it had said …' }).click();
+      await call.getByLabel('Answer of call #1').fill('{"content": "I stay at home."}');
+      await call.getByRole('button', { name: 'Run again with this answer' }).click();
+      await page.waitForURL('**/studio/compare?thread=*');
+      await page.getByText('different', { exact: true }).waitFor();
+      await page.getByText('I stay at home.').first().waitFor();
+    }),
+  options,
+);
+
+test(
+  'an exported thread opens from its file, for reading; a damaged file is one sentence',
+  () =>
+    withStudio(
+      async ({ s, page, run }) => {
+        const failed = await run('lengths', { question: 'kept in a file' });
+        const file = await fetch(`${s.url}/threads/${failed}/export`);
+        const buffer = Buffer.from(await file.arrayBuffer());
+        await page.goto('/studio/threads');
+        const box = page.getByLabel('Open a .rewound file');
+        await box.setInputFiles({ name: 'damaged.rewound', mimeType: '', buffer: buffer.subarray(0, 900) });
+        await page.locator('.notices .bad').waitFor();
+        await box.setInputFiles({ name: 'whole.rewound', mimeType: '', buffer });
+        await page.waitForURL('**/studio/opened/*/threads/*');
+        await page.getByText('opened file, for reading').waitFor();
+        await moment(page)
+          .getByRole('heading', { name: /TypeError/ })
+          .waitFor();
+        await moment(page).getByText('kept in a file').first().waitFor();
+        assert.equal(await page.getByRole('button', { name: 'Continue', exact: true }).count(), 0);
+      },
+      { allowed: /422|404/ },
+    ),
+  options,
+);
+
+test(
   'the graph shows what ran, how often, and which edges were taken',
   () =>
     withStudio(async ({ page, run, open }) => {

@@ -8,6 +8,8 @@ interface ReexecutionRequest {
   readonly from?: string | undefined;
   readonly set: JsonObject;
   readonly allowUnused: boolean;
+  /** Bodies that replace those of recorded answers, by the number of the exchange, from 1. */
+  readonly answers: Readonly<Record<string, string>>;
 }
 
 /** Executes one run at a time; others wait for it. */

@@ -9,6 +9,7 @@ import { findRun } from './find-run.ts';
 
 const NOT_RECORDED = JSON.stringify({ verdict: 'untried', reasons: ['the run was not recorded'] });
 
+const ANSWERS = 'expected texts by the number of an exchange, from 1';
 const NODES = 'expected a list of node names';
 
 const replayBody = z.object({
@@ -21,6 +22,9 @@ const replayBody = z.object({
   from: optional(uuid).meta({ description: 'A checkpoint of the run to start from.' }),
   set: optional(jsonObject).meta({
     description: 'Members that replace those of the input, or of the state.',
+  }),
+  answers: optional(z.record(z.string().regex(/^[1-9]\d{0,8}$/, ANSWERS), z.string(ANSWERS), ANSWERS)).meta({
+    description: 'Bodies that replace those of recorded answers, by the number of the exchange.',
   }),
   allow_unused: withDefault(z.boolean('expected true or false'), false).meta({
     description: 'Recorded requests and store writes that are no longer made are no difference.',
@@ -45,7 +49,7 @@ export const runReplayEndpoints: readonly Endpoint[] = [
       const left = new AbortController();
       const request = {
         ...{ match: body.match, stub: body.stub ?? [], from: body.from, set: body.set ?? {} },
-        allowUnused: body.allow_unused,
+        ...{ allowUnused: body.allow_unused, answers: body.answers ?? {} },
       };
       async function* frames(): AsyncGenerator<SentFrame[]> {
         yield [{ event: 'started', data: JSON.stringify({ run_id: runId }), id: 0 }];

@@ -20,12 +20,16 @@ async function execute({
   run,
   memoryMb,
   timeoutMs,
+  answers,
   ...options
 }: ChildOrder): Promise<string> {
   const history = storeAt(store, keys).openPast();
   const judge = openJudge({
     ...{ graphs, env: {}, memoryMb, timeoutMs, clock: systemClock(), output: 'nowhere', live: false },
   });
-  const result = await judge.judge(history, run, { ...options, answers: new Map() });
+  const result = await judge.judge(history, run, {
+    ...options,
+    answers: new Map(Object.entries(answers).map(([n, body]) => [Number(n), body])),
+  });
   return JSON.stringify(toJsonReport(withLate(result, await judge.close())));
 }

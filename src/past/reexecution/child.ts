@@ -21,6 +21,8 @@ export interface ChildOrder extends Pick<
   /** Graphs of the project by id. */
   readonly graphs: readonly GraphSpec[];
   readonly run: RunRef;
+  /** As of the options, by the number of the exchange as text. */
+  readonly answers: Readonly<Record<string, string>>;
   /** Limit of the process that executes the run. */
   readonly memoryMb: number;
   readonly timeoutMs: number;

@@ -31,7 +31,7 @@ const NODE_HEIGHT_PX = 30;
 
 export function place({ nodes, edges }: Drawing): Picture {
   const graph = new graphlib.Graph({ multigraph: true });
-  graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 34, marginx: 12, marginy: 12 });
+  graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 34, marginx: 26, marginy: 12 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of nodes) {
     const label = labelOf(id);

@@ -75,8 +75,8 @@ function DiffView({ diff }: { readonly diff: RunDiff }) {
         <Status status={diff.equal ? 'equal' : 'different'} />
         {first !== null && (
           <span>
-            first difference: {first.what}
-            {first.difference !== null && ` ${first.difference.path || first.difference.channel}`}
+            first difference:{' '}
+            {first.difference === null ? first.what : first.difference.path || first.difference.channel}
           </span>
         )}
       </p>
@@ -112,15 +112,15 @@ function DiffView({ diff }: { readonly diff: RunDiff }) {
 
 function RunHead({ name, run }: { readonly name: string; readonly run: ComparedRun }) {
   return (
-    <>
-      {name} <a href={hrefOf(`/threads/${run.thread_id}`)}>{shortId(run.run_id)}</a> {run.graph_id}{' '}
+    <span class="run-head">
+      <b>{name}</b> <a href={hrefOf(`/threads/${run.thread_id}`)}>{shortId(run.run_id)}</a> {run.graph_id}
       <Status status={run.status} />
       <span class="quiet">
         {plural(run.steps, 'step')}
         {run.took_ms !== null && ` · ${duration(run.took_ms)}`}
         {run.tokens !== null && ` · ${count(run.tokens.total)} tok`}
       </span>
-    </>
+    </span>
   );
 }
 
@@ -203,6 +203,7 @@ function ReportView({ report }: { readonly report: Report }) {
           {closedBy.length > 0 && `; closed by ${closedBy.join(', ')}`}
         </p>
       )}
+      {report.verdict === 'equal' && <p>The code does again what the log says.</p>}
       {reasons.map((reason) => (
         <p key={reason}>{reason}</p>
       ))}

@@ -128,6 +128,7 @@ function StartForm() {
           ))}
         </select>
       </label>
+      {schema === undefined && <p class="calm">Reading the input of the graph …</p>}
       {assistant !== undefined && schema !== undefined && (
         <GraphInput
           key={assistant}

@@ -49,7 +49,7 @@ export function GraphTab({ open, moment }: Props) {
               {label}
             </text>
             {(walk.counts.get(id) ?? 0) > 0 && (
-              <text x={x + width / 2 - 3} y={y - height / 2 - 4} class="count" text-anchor="end">
+              <text x={x + width / 2 + 4} y={y + 4} class="count">
                 ×{walk.counts.get(id)}
               </text>
             )}
