@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1181,
+  src: 6959,
   'src/actors': 1793,
   'src/archive': 1754,
   'src/assistant': 174,
@@ -18,11 +18,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2628,
   'src/examples': 241,
   'src/graphs': 9984,
-  'src/http': 11416,
+  'src/http': 11422,
   'src/item': 304,
   'src/kernel': 1799,
   'src/observe': 418,
-  'src/past': 6133,
+  'src/past': 6139,
   'src/protocol': 1504,
   'src/recording': 5133,
   'src/store/port': 1568,
@@ -34,8 +34,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 739,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2191,
-  test: 71747,
+  scripts: 2252,
+  test: 72738,
 };
 
 const MAX_UNUSED_LINES = 100;
