@@ -1,6 +1,6 @@
 /** The checkpoint body and pending writes of plain functions. */
 import { uuidv5 } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
+import { isObject, type Json } from '../../kernel/json.ts';
 import { createDecoder, encode } from '../codec.ts';
 import type { LoadedCheckpoint, PendingWrite } from '../port.ts';
 import { toWire } from '../wire.ts';
@@ -40,11 +40,17 @@ type StoredBody = Omit<Body, 'record'> & { readonly kind?: unknown; readonly tur
 export const toBody = ({ runId, record, over }: Body): string =>
   encode({ kind: KIND, runId, turn: record, ...(over && { over }) } satisfies StoredBody);
 
-/** Undefined for a checkpoint that another kind of graph saved. */
+/** Undefined for a checkpoint that another kind of graph saved, or that an imported file brought with another record. */
 export function parseBody(text: string): Body | undefined {
   const { kind, turn: record, ...rest } = decode(text) as StoredBody;
-  return kind === KIND ? { ...rest, record } : undefined;
+  return kind === KIND && isRecord(record) ? { ...rest, record } : undefined;
 }
+
+const isRecord = (found: unknown): found is CallRecord =>
+  isObject(found) &&
+  typeof found['input'] === 'string' &&
+  typeof found['done'] === 'number' &&
+  [found['answers'], found['patches']].every(Array.isArray);
 
 const NAMESPACE = '2f0c9a54-5f3e-5d3b-9a0e-6b1d4f2f7c11';
 
@@ -93,9 +99,11 @@ export interface CheckpointNotes {
 
 /** Decodes a checkpoint's pending writes. */
 export function parseNotes({ writes }: LoadedCheckpoint): CheckpointNotes {
+  // Imported files can have any value in a write.
   const find = (channel: string): unknown => {
     const write = writes.find((each) => each.channel === channel);
-    return write && decode(write.data);
+    const value = write && decode(write.data);
+    return isObject(value) ? value : undefined;
   };
   const pending = find(INTERRUPT.channel) as (Omit<Pending, 'value'> & { value: unknown }) | undefined;
   const given = find(RESUME.channel) as CheckpointNotes['given'];
