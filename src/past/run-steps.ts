@@ -29,6 +29,8 @@ export interface RunSteps {
   readonly added: Added;
   /** Undefined while the run is open. The run's record tells no origin of a failure. */
   readonly end: ThreadEventMap['RunCompleted'] | undefined;
+  /** One command brought its beginning and its end: an import. */
+  readonly isImported: boolean;
   /** The thread's values at the end of the run; null without any. */
   readonly values: Json;
 }
@@ -43,7 +45,8 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
   let startedAt = 0;
   let endedAt: number | undefined;
   let end: ThreadEventMap['RunCompleted'] | undefined;
-  for (const event of await readRunEvents(source, run)) {
+  const events = await readRunEvents(source, run);
+  for (const event of events) {
     if (event.type === 'RunStarted') startedAt = event.meta.at;
     if (event.type === 'RunCompleted') [end, endedAt] = [event.data, event.meta.at];
     if (event.type !== 'CheckpointSaved') continue;
@@ -67,6 +70,7 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
     ...(endedAt !== undefined && startedAt > 0 && { tookMs: endedAt - startedAt }),
     added: addedBetween(await valuesAt(first?.parentId), values),
     ...{ values, end },
+    isImported: end !== undefined && events[0]!.meta.commandId === events.at(-1)!.meta.commandId,
   };
 }
 
