@@ -48,7 +48,7 @@ test('R1 given no log, or a file of something else, when its past is opened, the
     assert.throws(open, /not a database/);
     rmSync(join(dir, LOG_FILE));
     writeFileSync(join(dir, LOG_FILE), '');
-    assert.throws(open, /expected an event log of/);
+    assert.throws(open, /expected a log of format/);
   }));
 
 async function here(...args: string[]): Promise<{ code: number; lines: string[] }> {
