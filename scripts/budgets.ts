@@ -34,7 +34,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 739,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2252,
+  scripts: 2255,
   test: 72738,
 };
 

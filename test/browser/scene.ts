@@ -73,7 +73,7 @@ export async function runNew(s: TestServer, graph: string, input: object): Promi
 /** Longer than what any page waits for. */
 const TIMEOUT_MS = scaled(60_000);
 
-export function studioOn(s: TestServer, page: Page): Studio {
+function studioOn(s: TestServer, page: Page): Studio {
   page.setDefaultTimeout(TIMEOUT_MS);
   return {
     s,

@@ -8,7 +8,7 @@ interface Placed {
   readonly node: string | null;
 }
 
-export interface Print extends Placed {
+interface Print extends Placed {
   readonly kind: 'print';
   readonly stream: 'stdout' | 'stderr';
   readonly text: string;

@@ -3,7 +3,7 @@ import { ask } from './http.ts';
 import type { Json, JsonObject, Question, RunError, Usage } from './types.ts';
 
 /** A failure with its place in the code. */
-export interface Failure extends RunError {
+interface Failure extends RunError {
   /** Nodes from the root graph to the one that failed, joined by `|`. */
   readonly node?: string;
   readonly channel?: string;

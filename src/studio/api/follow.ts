@@ -120,7 +120,7 @@ function parseBlock(block: string): ServerEvent | undefined {
     : { event: fields.get('event') ?? 'message', data, id: fields.get('id') };
 }
 
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

@@ -51,7 +51,7 @@ export function openedFile(): { readonly prefix: string; readonly threadId: stri
   return prefix === undefined || threadId === undefined ? undefined : { prefix, threadId };
 }
 
-export function urlOf(path: string, query: Wanted['query'] = {}): string {
+function urlOf(path: string, query: Wanted['query'] = {}): string {
   const file = openedFile();
   const prefix = file !== undefined && path.startsWith(`/threads/${file.threadId}`) ? file.prefix : '';
   const given = Object.entries(query).flatMap(([name, value]) =>

@@ -3,7 +3,7 @@ import { readEvents } from './follow.ts';
 import { ask, send } from './http.ts';
 import type { JsonObject, Json, Run, RunDiff } from './types.ts';
 
-export const MAX_RUNS_OF_THREAD = 200;
+const MAX_RUNS_OF_THREAD = 200;
 
 /** Newest first. */
 export const runsOf = (threadId: string): Promise<readonly Run[]> =>
@@ -53,7 +53,7 @@ export interface Report {
   };
 }
 
-export interface Divergence {
+interface Divergence {
   readonly what: string;
   readonly step?: number;
   readonly node?: string;
@@ -63,7 +63,7 @@ export interface Divergence {
   readonly found?: Json;
 }
 
-export interface Sent {
+interface Sent {
   readonly method: string;
   readonly url: string;
   readonly body?: string;

@@ -1,6 +1,6 @@
 /** Threads, their facts and their states. */
 import { ask, send } from './http.ts';
-import type { Json, State, Thread, ThreadStatus } from './types.ts';
+import type { Json, Thread, ThreadStatus } from './types.ts';
 
 const LISTED = [
   'thread_id',
@@ -51,5 +51,3 @@ export const updateState = (
   update: { readonly values: Json; readonly as_node?: string; readonly checkpoint_id?: string },
 ): Promise<{ readonly checkpoint_id: string | null }> =>
   ask(`/threads/${id}/state`, { method: 'POST', body: update });
-
-export const headState = (id: string): Promise<State> => ask(`/threads/${id}/state`);

@@ -55,24 +55,6 @@ export interface Checkpoint {
   readonly checkpoint_ns: string;
 }
 
-export interface Task {
-  readonly id: string;
-  readonly name: string;
-  readonly error: string | null;
-  readonly interrupts: readonly Question[];
-}
-
-export interface State {
-  readonly values: Json;
-  readonly next: readonly string[];
-  readonly tasks: readonly Task[];
-  readonly checkpoint: Checkpoint | null;
-  readonly parent_checkpoint: Checkpoint | null;
-  readonly metadata: JsonObject | null;
-  readonly created_at: string | null;
-  readonly interrupts: readonly Question[];
-}
-
 export interface Assistant {
   readonly assistant_id: string;
   readonly graph_id: string;

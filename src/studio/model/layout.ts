@@ -2,7 +2,7 @@
 import { graphlib, layout } from '@dagrejs/dagre';
 import type { Drawing } from '../api/types.ts';
 
-export interface PlacedNode {
+interface PlacedNode {
   readonly id: string;
   readonly label: string;
   readonly x: number;
@@ -11,7 +11,7 @@ export interface PlacedNode {
   readonly height: number;
 }
 
-export interface PlacedEdge {
+interface PlacedEdge {
   readonly from: string;
   readonly to: string;
   readonly isConditional: boolean;

@@ -2,7 +2,7 @@
 import type { Fact } from '../api/facts.ts';
 import { count, oneLine } from './words.ts';
 
-export type Tone = 'plain' | 'quiet' | 'good' | 'bad' | 'ask' | 'warn' | 'run';
+type Tone = 'plain' | 'quiet' | 'good' | 'bad' | 'ask' | 'warn' | 'run';
 
 export interface Told {
   readonly label: string;
@@ -94,7 +94,7 @@ function tellEnd(fact: Fact): Told {
   }
 }
 
-export function stepLabel({ nodes = [], checkpoint_ns: ns, source, step }: Fact): string {
+function stepLabel({ nodes = [], checkpoint_ns: ns, source, step }: Fact): string {
   const path = subgraphOf(ns);
   const own = nodes.filter((node) => node !== START_NODE);
   const counted = [...Map.groupBy(own, (node) => node)].map(([node, all]) =>

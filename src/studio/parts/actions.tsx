@@ -40,7 +40,7 @@ interface Action {
   run(): unknown;
 }
 
-export function actionsOf({ open, moment }: Props): readonly Action[] {
+function actionsOf({ open, moment }: Props): readonly Action[] {
   const fact = open.story.at(open.version.value);
   const runId = fact?.run_id ?? open.runs.value[0]?.run_id;
   const checkpoint = moment.state.value?.checkpoint?.checkpoint_id ?? undefined;
@@ -203,7 +203,7 @@ function EditState({ open, moment }: Props) {
 
 function MakeTest({ open }: Props) {
   const [isSaved, setSaved] = useState(false);
-  const line = `rewound replay --check ${fileName(open)}`;
+  const line = `rewound rerun --check ${fileName(open)}`;
   return (
     <Dialog title="Make it a test" onClose={closeDialog}>
       <p>

@@ -9,7 +9,7 @@ interface CodeProps {
   readonly column?: number | undefined;
 }
 
-export function Code({ text, column = 0 }: CodeProps) {
+function Code({ text, column = 0 }: CodeProps) {
   let end = 0;
   return (
     <>

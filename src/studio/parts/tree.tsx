@@ -87,7 +87,7 @@ function Leaf({ value, name, note, isPlain = false }: LeafProps) {
   );
 }
 
-export function Scalar({ value, isPlain = false }: { readonly value: Json; readonly isPlain?: boolean }) {
+function Scalar({ value, isPlain = false }: { readonly value: Json; readonly isPlain?: boolean }) {
   const [isWhole, setWhole] = useState(false);
   if (typeof value !== 'string' || isPlain)
     return (
