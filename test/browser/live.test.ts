@@ -1,4 +1,4 @@
-/** What a page shows while runs go on, connections break and servers die. */
+/** Open pages while runs go on, connections break and servers die. */
 import * as assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { lackingBrowser } from '../support/browser.ts';

@@ -16,7 +16,7 @@ export interface Fact {
   readonly version: number;
   readonly type: string;
   readonly at: string;
-  /** Of a checkpoint: when the graph made it, before it was saved. */
+  /** Time at which the graph made the checkpoint, before it was saved. */
   readonly made_at?: string;
   readonly by?: string;
   /** The content was deleted. */
@@ -45,7 +45,7 @@ export interface Fact {
 }
 
 export interface FactPage {
-  /** In the order of versions. */
+  /** Ordered by version. */
   readonly events: readonly Fact[];
   /** The thread's last version. */
   readonly last: number;

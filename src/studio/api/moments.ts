@@ -1,4 +1,4 @@
-/** What a run left beside its facts: calls, prints, recorded exchanges, its report. */
+/** Content of a run beside its facts: recorded exchanges and its report. */
 import { ask, send } from './http.ts';
 
 export interface RecordedBody {

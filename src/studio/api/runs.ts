@@ -28,7 +28,7 @@ export const cancelRun = ({ thread_id, run_id }: Pick<Run, 'thread_id' | 'run_id
 
 export const diffRuns = (a: string, b: string): Promise<RunDiff> => ask('/runs/diff', { query: { a, b } });
 
-/** What a re-execution found, or a verdict of the last save. */
+/** The report of a re-execution; a verdict of a save has the same shape. */
 export interface Report {
   readonly verdict: 'equal' | 'different' | 'untried';
   readonly run_id?: string;

@@ -25,7 +25,7 @@ export interface VersionState {
   readonly more_changes?: boolean;
 }
 
-/** With `from`, tells what has changed since that version; 0 is the empty beginning. */
+/** Reads a state, with its changes since the version `from`; 0 is the empty beginning. */
 export const stateAt = (
   threadId: string,
   version: number,

@@ -1,4 +1,4 @@
-/** What can be done with the open thread. Each action ends where its effect can be seen. */
+/** Actions on the open thread. Each action ends where its effect can be seen. */
 import { cancelRun, replayRun, startRun, type NewRun } from '../api/runs.ts';
 import {
   copyThread,

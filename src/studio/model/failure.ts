@@ -1,4 +1,4 @@
-/** Where a run failed: the failing fact, and the lines of code from its report. */
+/** The place where a run failed: the failing fact, and the lines of code from its report. */
 import { timeOf, type Fact } from '../api/facts.ts';
 import { isFailure } from './telling.ts';
 import type { OpenThread } from './thread.ts';

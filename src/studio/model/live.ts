@@ -1,4 +1,4 @@
-/** What running runs stream and no checkpoint has yet: unfinished messages, and what graph code writes. */
+/** Streamed content that no checkpoint has yet: unfinished messages, and values that graph code writes. */
 import { signal } from '@preact/signals';
 import type { ServerEvent } from '../api/follow.ts';
 import type { Json } from '../api/types.ts';

@@ -15,7 +15,7 @@ export interface Message {
   readonly name: string;
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Of a tool's answer. */
+  /** The tool failed. */
   readonly isFailed: boolean;
   readonly answers: string | undefined;
   readonly isLive: boolean;

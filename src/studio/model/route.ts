@@ -1,4 +1,4 @@
-/** What the page shows is in its address, so that a colleague who gets the address sees the same moment. */
+/** The address holds what the page shows: a colleague who opens it sees the same moment. */
 import { computed, signal } from '@preact/signals';
 import { base } from '../api/http.ts';
 

@@ -1,4 +1,4 @@
-/** What the headings of runs say, from the list of runs and from the facts that are loaded. */
+/** Headings of runs, derived from the list of runs and from the loaded facts. */
 import { timeOf, type Fact } from '../api/facts.ts';
 import type { Run, RunStatus, Usage } from '../api/types.ts';
 import type { Story } from './story.ts';

@@ -13,7 +13,7 @@ export interface Story {
   readonly threadId: string;
   /** Version of the newest fact. */
   readonly length: ReadonlySignal<number>;
-  /** Counts up whenever facts arrive; who reads `at` in a component reads this first. */
+  /** Counts up whenever facts arrive; components that call `at` read it, to be drawn again. */
   readonly arrivals: ReadonlySignal<number>;
   at(version: number): Fact | undefined;
   /** Loads what is missing between two versions; resolves when it is there. */
@@ -67,7 +67,7 @@ export function openStory(threadId: string, onError: (error: unknown) => void): 
     if (length.peek() === 0) return readNewest();
     const { events, last } = await readFacts(threadId, { after: length.peek(), limit: PAGE_FACTS });
     if (events.length > 0) keep(events, last);
-    // What lies between is loaded when it is looked at.
+    // The pages between are loaded when they are shown.
     if (events.length === PAGE_FACTS) await readNewest();
   }
 

@@ -1,4 +1,4 @@
-/** What saves did to recorded runs, on a server of `dev`; other servers have none. */
+/** Verdicts of saves on recorded runs. Only servers of `dev` have any. */
 import { signal } from '@preact/signals';
 import { verdicts as read } from '../api/server.ts';
 import type { Report } from '../api/runs.ts';

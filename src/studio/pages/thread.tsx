@@ -119,7 +119,7 @@ function FactLine({ open, fact }: { readonly open: OpenThread; readonly fact: Fa
   );
 }
 
-/** Without a tab in the address, the one that tells most of the fact. Who has watched a run stays in its conversation. */
+/** The tab of the address, else the one that tells most of the fact. A reader who has watched a run stays in its conversation. */
 function useTab({ thread, live, follows }: OpenThread, moment: Moment, fact: Fact | undefined): Tab {
   const hasWatched = useRef(false);
   const hasMessages = live.partials.value.length > 0 || messagesIn(moment.state.value?.values) !== undefined;

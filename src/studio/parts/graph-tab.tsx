@@ -88,7 +88,7 @@ async function pictureOf(assistant: string): Promise<Picture> {
   return place(drawing);
 }
 
-/** What ran up to the version. A run that answers a question goes on where the one before it stopped. */
+/** Counts executed nodes and taken edges up to the version. A run that answers a question goes on where the one before it stopped. */
 function walkOf({ story, version }: OpenThread) {
   const at = story.at(version.value);
   const counts = new Map<string, number>();

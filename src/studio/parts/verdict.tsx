@@ -1,4 +1,4 @@
-/** In `dev`: what the last save did to the recorded runs of this thread. */
+/** Verdicts of saves on recorded runs, which servers of `dev` have. */
 import type { Report } from '../api/runs.ts';
 import { verdicts } from '../model/verdicts.ts';
 import { hrefOf } from '../model/route.ts';
