@@ -4,7 +4,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { toWriteFailure } from '../store/port/disk.ts';
 
 /** Nothing was written. */
-export class FileRefused extends Error {
+class FileRefused extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);
     this.name = 'FileRefused';

@@ -46,7 +46,7 @@ const RECORD_UTF16_UNITS = 256;
 const SEND_AFTER_MS = 50;
 const MAX_UNSENT_UTF16_UNITS = 65_536;
 
-export interface ReportedCall {
+interface ReportedCall {
   readonly kind: ModelOrToolRecord['kind'];
   readonly name: string;
   readonly model?: string | undefined;

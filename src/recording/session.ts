@@ -73,7 +73,7 @@ export interface Queue {
 }
 
 /** `body`: as it came. `isCounted`: an earlier attempt's usage has it already. */
-export type OnAnswer = (headers: RecordedAnswer['headers'], body: Uint8Array, isCounted?: boolean) => void;
+type OnAnswer = (headers: RecordedAnswer['headers'], body: Uint8Array, isCounted?: boolean) => void;
 
 interface Shared {
   /** Number of the run's queues. */

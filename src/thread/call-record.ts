@@ -39,7 +39,7 @@ export interface ModelOrToolRecord extends Noted {
 }
 
 /** Numbers of records that an attempt left out, because the run has reached its limit. */
-export interface CutRecord extends Noted {
+interface CutRecord extends Noted {
   readonly kind: 'cut';
   readonly prints: number;
   readonly calls: number;

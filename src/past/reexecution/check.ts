@@ -15,7 +15,7 @@ import type { Reexecution } from './execute.ts';
 import { stepOfTask } from './places.ts';
 import { verdictLines } from './print.ts';
 
-export const REPORTERS = ['text', 'github'] as const;
+const REPORTERS = ['text', 'github'] as const;
 export type Reporter = (typeof REPORTERS)[number];
 
 /** A run that was executed again. */

@@ -113,14 +113,14 @@ function printDivergence(
 
 const MAX_SHOWN = 2_000;
 
-export function shown(value: Json | undefined): string {
+function shown(value: Json | undefined): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)`;
 }
 
 /** Tells where the code asks for something else than what is recorded, and the lines that differ. */
-export function requestLines({ task, path, recorded, found }: PlacedRequest): string[] {
+function requestLines({ task, path, recorded, found }: PlacedRequest): string[] {
   const [step, node] = task.split(' ');
   const place = `node ${node}, step ${step}, makes`;
   if (recorded === undefined)
