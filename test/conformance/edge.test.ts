@@ -136,6 +136,7 @@ test('given groups that are switched off, when any of their routes is asked for,
       ['mcp', /^\/mcp/],
       ['a2a', /^\/a2a|^\/\.well-known/],
       ['ui', /^\/ui/],
+      ['studio', /^\/studio|^\/opened/],
       ['meta', /^\/(info|metrics|docs|openapi\.json)?$/],
     ];
     assert.deepEqual(

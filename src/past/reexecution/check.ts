@@ -3,7 +3,7 @@
  * long as the run does, unless an expectation says so.
  */
 import { appendFileSync, existsSync } from 'node:fs';
-import { relative } from 'node:path';
+import { isAbsolute, relative } from 'node:path';
 import type { GraphSpec } from '../../graphs/loader.ts';
 import { readTextFile } from '../../kernel/text-file.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -32,7 +32,7 @@ export interface Judged {
 
 export interface ReportHost {
   readonly env: NodeJS.ProcessEnv;
-  /** Folder that printed paths are relative to. */
+  /** Folder that printed paths inside of it are relative to. */
   readonly cwd: string;
   /** Folders of the project's sources. */
   readonly folders: readonly string[];
@@ -70,7 +70,7 @@ export function openReport(reporter: Reporter, host: ReportHost): Report {
   return {
     tell(judged) {
       const checked = checkedOf(judged);
-      const file = judged.file === undefined ? '' : relative(host.cwd, judged.file);
+      const file = judged.file === undefined ? '' : shownPath(host.cwd, judged.file);
       const text = textOf(judged, checked);
       lines.push({ checked, file, text });
       host.print(`${checked.padEnd(VERDICT_WIDTH)}${file === '' ? '' : `${file}  `}${text}`);
@@ -93,8 +93,14 @@ export function openReport(reporter: Reporter, host: ReportHost): Report {
   };
 }
 
+/** A path outside of the folder is clearer as it is. */
+function shownPath(folder: string, file: string): string {
+  const path = relative(folder, file);
+  return path.startsWith('..') || isAbsolute(path) ? file : path;
+}
+
 const VERDICT_WIDTH = 11;
-const MAX_LINE_CHARACTERS = 300;
+const MAX_LINE_CHARACTERS = 600;
 
 function textOf({ result }: Judged, checked: Checked): string {
   const { runId, graphId, outcome } = result;
@@ -114,9 +120,9 @@ function annotationOf({ result, file }: Judged, checked: Checked, text: string, 
   const place = outcome?.kind === 'error' ? userPlaceOf(outcome.origin?.stack ?? '') : undefined;
   const source = place && projectFile(place.file, host.folders);
   const members = {
-    ...(file !== undefined && { file: relative(host.cwd, file) }),
+    ...(file !== undefined && { file: shownPath(host.cwd, file) }),
     ...nodeIn(result, host),
-    ...(source !== undefined && { file: relative(host.cwd, source), line: place!.line, col: place!.column }),
+    ...(source !== undefined && { file: shownPath(host.cwd, source), line: place!.line, col: place!.column }),
     title: `run ${checked}`,
   };
   const pairs = Object.entries(members).map(
@@ -135,7 +141,7 @@ function nodeIn({ graphId, comparison, request }: Reexecution, { graphs, cwd }: 
   const at = lines.findIndex((line) =>
     [`'${node}'`, `"${node}"`].some((name) => line.includes(`addNode(${name}`)),
   );
-  return { file: relative(cwd, spec.file), ...(at >= 0 && { line: at + 1 }) };
+  return { file: shownPath(cwd, spec.file), ...(at >= 0 && { line: at + 1 }) };
 }
 
 /** Workflow commands take these characters percent-encoded. */
