@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { launch } from '../test/support/browser.ts';
 import { withServer, type TestServer } from '../test/support/with-server.ts';
 import { CONFIG, runNew, runToEnd, say, TRIP, withModel } from '../test/browser/scene.ts';
@@ -15,19 +15,14 @@ const NARROW = { width: 390, height: 844 };
 
 type Look = (page: Page) => Promise<unknown>;
 
-async function take(s: TestServer, name: string, viewport: typeof WIDE, look: Look): Promise<void> {
-  const browser = await launch();
-  try {
+async function takeAll(s: TestServer, browser: Browser): Promise<void> {
+  const take = async (name: string, viewport: typeof WIDE, look: Look): Promise<void> => {
     const context = await browser.newContext({ baseURL: s.url, viewport });
     const page = await context.newPage();
     await look(page);
     await page.screenshot({ path: `${FOLDER}${name}-${viewport.width}.png` });
-  } finally {
-    await browser.close();
-  }
-}
-
-async function takeAll(s: TestServer): Promise<void> {
+    await context.close();
+  };
   const run = (graph: string, input: object) => runNew(s, graph, input);
   const booked = await run('travel', TRIP);
   await runToEnd(s, booked, { assistant_id: 'travel', command: { resume: true } });
@@ -48,17 +43,19 @@ async function takeAll(s: TestServer): Promise<void> {
     '.columns section + section .key',
     'text=splitting how',
   );
-  await take(s, 'failed', WIDE, failure);
-  await take(s, 'failed', NARROW, failure);
-  await take(s, 'question', WIDE, at(`/threads/${asking}`, 'text=written at'));
-  await take(s, 'question', NARROW, at(`/threads/${asking}`, 'text=written at'));
-  await take(s, 'conversation', WIDE, at(`/threads/${booked}?tab=conversation`, 'text=Booked.', '.chat'));
-  await take(s, 'graph', WIDE, at(`/threads/${booked}?tab=graph`, 'text=bold: ran last'));
-  await take(s, 'threads', WIDE, at('/threads', 'text=TypeError'));
-  await take(s, 'server', WIDE, at('/server', 'text=Webhooks'));
+  await take('failed', WIDE, failure);
+  await take('failed', NARROW, failure);
+  await take('question', WIDE, at(`/threads/${asking}`, 'text=written at'));
+  await take('question', NARROW, at(`/threads/${asking}`, 'text=written at'));
+  await take('conversation', WIDE, at(`/threads/${booked}?tab=conversation`, 'text=Booked.', '.chat'));
+  await take('graph', WIDE, at(`/threads/${booked}?tab=graph`, 'text=bold: ran last'));
+  await take('threads', WIDE, at('/threads', 'text=TypeError'));
+  await take('server', WIDE, at('/server', 'h2:has-text("Workers")'));
 }
 
-await withModel((model) => {
-  process.env['MODEL_URL'] = model.url;
-  return withServer({ config: CONFIG, workers: 1 }, takeAll);
-});
+const browser = await launch();
+try {
+  await withModel(() => withServer({ config: CONFIG, workers: 1 }, (s) => takeAll(s, browser)));
+} finally {
+  await browser.close();
+}
