@@ -110,8 +110,15 @@ export const runAgain = (open: OpenThread, runId: string, body: JsonObject = {})
 export const copyReport = (open: OpenThread, runId: string) =>
   act('report', async () => toClipboard(await reportOf(open.id, runId), 'The report'));
 
+/** Browsers have the clipboard's interface on secure origins alone; others copy what is selected. */
 export async function toClipboard(text: string, what: string): Promise<void> {
-  await navigator.clipboard.writeText(text);
+  if (isSecureContext) await navigator.clipboard.writeText(text);
+  else {
+    const box = document.body.appendChild(Object.assign(document.createElement('textarea'), { value: text }));
+    box.select();
+    document.execCommand('copy');
+    box.remove();
+  }
   say(`${what} is in the clipboard.`);
 }
 

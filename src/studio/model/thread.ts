@@ -39,6 +39,8 @@ export interface OpenThread {
 }
 
 const MIN_WAKE_MS = 120;
+/** Shorter threads are loaded whole, so that all marks of the slider are known. */
+const MAX_WHOLE_FACTS = 1_000;
 
 export function openThread(id: string): OpenThread {
   const stop = new AbortController();
@@ -122,6 +124,8 @@ export function openThread(id: string): OpenThread {
   async function start(): Promise<void> {
     await refresh();
     if (stop.signal.aborted || problem.peek() !== undefined) return;
+    const length = story.length.peek();
+    if (length <= MAX_WHOLE_FACTS) void story.ensure(1, length);
     await follow(`/threads/${id}/stream`, {
       after: `${startOfOpenRun() - 1}-state`,
       query: { stream_modes: 'run_modes' },
