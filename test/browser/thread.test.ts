@@ -194,6 +194,34 @@ test(
 );
 
 test(
+  'a moment is handed on: as a report, as code, as an exported file with the line that checks it',
+  () =>
+    withStudio(
+      async ({ page, run, open }) => {
+        await open(await run('lengths', { question: 'hand it on' }));
+        const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
+        await page.getByRole('button', { name: 'Copy for an agent' }).click();
+        await page.getByText('The report is in the clipboard.').waitFor();
+        assert.match(await copied(), /^# Run [^]*failed in node `measure`[^]*hand it on/);
+        await page.getByRole('button', { name: 'Make it a test' }).click();
+        const dialog = page.getByRole('dialog');
+        await dialog.getByText(/^rewound rerun --check \w+\.rewound$/).waitFor();
+        const saving = page.waitForEvent('download');
+        await dialog.getByRole('button', { name: /^Save/ }).click();
+        assert.match((await saving).suggestedFilename(), /\.rewound$/);
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'All actions' }).click();
+        await dialog.getByRole('button', { name: 'Copy as curl or SDK code' }).click();
+        await dialog.getByRole('button', { name: 'Copy' }).first().click();
+        await page.getByText('The code is in the clipboard.').waitFor();
+        assert.match(await copied(), /^curl -s http[^]*\/runs\/wait/);
+      },
+      { permissions: ['clipboard-read', 'clipboard-write'] },
+    ),
+  options,
+);
+
+test(
   'an unknown version, an unknown thread and a deleted one are one calm sentence each',
   () =>
     withStudio(
