@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 6959,
+  src: 1136,
   'src/actors': 1793,
   'src/archive': 1754,
   'src/assistant': 174,
@@ -22,20 +22,21 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1799,
   'src/observe': 418,
-  'src/past': 6139,
+  'src/past': 6141,
   'src/protocol': 1504,
   'src/recording': 5133,
   'src/store/port': 1568,
   'src/store/sql': 3438,
   'src/store/sqlite': 5009,
   'src/streams': 1011,
+  'src/studio': 5814,
   'src/thread': 1695,
   'src/wiring': 460,
   'src/worker': 739,
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2255,
-  test: 72766,
+  test: 72770,
 };
 
 const MAX_UNUSED_LINES = 100;
