@@ -22,7 +22,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1799,
   'src/observe': 418,
-  'src/past': 6141,
+  'src/past': 6144,
   'src/protocol': 1504,
   'src/recording': 5133,
   'src/store/port': 1568,
@@ -36,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2255,
-  test: 72770,
+  test: 72773,
 };
 
 const MAX_UNUSED_LINES = 100;

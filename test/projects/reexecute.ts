@@ -9,7 +9,7 @@ import type { StartedProject } from './compare.ts';
 
 /** Projects whose one run cannot be executed again, with the reason that the program gives. */
 const UNTRIED: Readonly<Record<string, RegExp>> = {
-  'mcp-tools': /untried: .* a child process \(\S+\)/,
+  'mcp-tools': /untried .* a child process \(\S+\)/,
 };
 
 /** Ends the server of the projects. */

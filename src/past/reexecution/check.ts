@@ -109,7 +109,10 @@ function textOf({ result }: Judged, checked: Checked): string {
     if (checked === 'fails' && outcome?.kind === 'error')
       return `: fails as it did: ${outcome.error}: ${outcome.message}`;
     if (checked === 'equal' || checked === 'updated') return '';
-    return verdictLines(result)[0]!.replace(/^run \S+ of [^:]*/, '');
+    return verdictLines(result)[0]!.replace(
+      /^run \S+ of [^:]*: (?:untried: |different: |different at )/,
+      ': ',
+    );
   };
   return `run ${runId} of ${graphId}${how()}`.replace(/\s+/g, ' ').slice(0, MAX_LINE_CHARACTERS);
 }
