@@ -230,19 +230,19 @@ test('runs that reach outside are named; a run that ends its process leaves the 
         });
       const [killed, leaking] = [await replay('kill'), await replay('leak')];
       // then
-      assert.match(killed.output, /not tried: the run has not ended/);
-      assert.match(killed.output, /not tried: the process ended with SIGKILL/);
+      assert.match(killed.output, /untried .*: the run has not ended/);
+      assert.match(killed.output, /untried .*: the process ended with SIGKILL/);
       assert.match(
         killed.output,
-        /not tried: a request .*\/token\) in node cached, .* was answered before this run/,
+        /untried .*: a request .*\/token\) in node cached, .* was answered before this run/,
       );
       for (const name of Object.values(NAMED))
         assert.match(
           killed.output,
-          new RegExp(`not tried: ${name} of node reaching, step 0 is not recorded`),
+          new RegExp(`untried .*: ${name} of node reaching, step 0 is not recorded`),
         );
-      assert.match(killed.output, /5 equal, 0 different, 9 not tried/);
-      assert.match(leaking.output, /6 equal, 0 different, 8 not tried/);
+      assert.match(killed.output, /14 runs: 9 untried, 5 equal/);
+      assert.match(leaking.output, /14 runs: 8 untried, 6 equal/);
     }),
   ));
 
