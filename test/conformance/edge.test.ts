@@ -10,7 +10,7 @@ import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, MISSING, say } from './scene.ts';
-import { withTcpProxy } from './tcp-proxy.ts';
+import { withTcpProxy } from '../support/tcp-proxy.ts';
 
 const test = suite('conformance: the http block of the configuration');
 

@@ -7,7 +7,7 @@ import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, newThread } from './scene.ts';
 import { openStream, readFrames, streamRun, type Frame } from './stream-reader.ts';
-import { withTcpProxy } from './tcp-proxy.ts';
+import { withTcpProxy } from '../support/tcp-proxy.ts';
 
 const test = suite('conformance: streams of single namespaces');
 const NESTED = { config: config('platform.nested.json') };

@@ -6,7 +6,7 @@ import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { newThread, say } from './scene.ts';
 import { openStream, readFrames, type Frame } from './stream-reader.ts';
-import { withTcpProxy } from './tcp-proxy.ts';
+import { withTcpProxy } from '../support/tcp-proxy.ts';
 
 const test = suite('conformance: resuming streams');
 
