@@ -68,6 +68,7 @@ const withChat = (
     origin(),
     async (page) => {
       const { s } = scene();
+      await page.addInitScript(KEEP_SHOWN);
       page.setDefaultTimeout(scaled(60_000));
       const url = `/?${new URLSearchParams({ api, graph })}`;
       const chat: Chat = {
@@ -103,13 +104,34 @@ const withChat = (
 
 const words = (count: number): string => Array.from({ length: count }, (_, at) => `w${at}`).join(' ');
 
-const LONG = '40 words, wait';
+const LONG = '200 words, wait';
+
+/** Keeps each text that the last answer had since the page was loaded. */
+const KEEP_SHOWN = `
+  const shown = (globalThis.shown = new Set());
+  new MutationObserver(() => {
+    const answer = [...document.querySelectorAll('li.ai p')].at(-1);
+    if (answer) shown.add(answer.textContent.trim());
+  }).observe(document, { childList: true, characterData: true, subtree: true });
+`;
+
+/** Waits for the end of an answer that grew word by word, without a gap and without a repetition. */
+async function grown({ page, answered, idle, texts }: Chat): Promise<void> {
+  await answered('w199');
+  await idle();
+  assert.deepEqual(await texts(), [LONG, words(200)]);
+  const shown = await page.evaluate<string[]>('[...shown]');
+  assert.deepEqual(
+    shown.filter((text) => !words(200).startsWith(text)),
+    [],
+  );
+}
 
 /** Sends a message whose answer waits halfway, and returns the thread. */
 async function sendHalf({ press, answered, thread }: Chat): Promise<string> {
   scene().model.closeGate();
   await press('Send', LONG);
-  await answered('w19');
+  await answered('w99');
   return thread();
 }
 
@@ -123,14 +145,12 @@ test(
   'a first message makes a thread, and its answer appears while it is streamed',
   () =>
     withChat('tokens', async (chat) => {
-      const { s, page, texts, answered, idle } = chat;
+      const { s, page, texts } = chat;
       const thread = await sendHalf(chat);
       assert.equal(await page.getByRole('status').textContent(), 'running');
-      assert.deepEqual(await texts(), [LONG, words(20)]);
+      assert.deepEqual(await texts(), [LONG, words(100)]);
       scene().model.openGate();
-      await answered('w39');
-      await idle();
-      assert.deepEqual(await texts(), [LONG, words(40)]);
+      await grown(chat);
       assert.equal((await s.client.threads.get(thread)).status, 'idle');
     }),
   options,
@@ -140,15 +160,13 @@ test(
   'a page that is loaded again rejoins its run, shows all of it, and forgets it at its end (S2)',
   () =>
     withChat('tokens', async (chat) => {
-      const { s, page, texts, answered, idle } = chat;
+      const { s, page, texts, answered } = chat;
       const thread = await sendHalf(chat);
       await page.reload();
-      await answered('w19');
-      assert.deepEqual(await texts(), [LONG, words(20)]);
+      await answered('w99');
+      assert.deepEqual(await texts(), [LONG, words(100)]);
       scene().model.openGate();
-      await answered('w39');
-      await idle();
-      assert.deepEqual(await texts(), [LONG, words(40)]);
+      await grown(chat);
       assert.equal((await runOf(s, thread)).status, 'success');
       assert.equal(await page.evaluate('sessionStorage.length'), 0);
     }),
@@ -162,13 +180,14 @@ test(
       withChat(
         'tokens',
         async (chat) => {
-          const { texts, answered, idle } = chat;
           await sendHalf(chat);
+          const resumed = chat.page.waitForResponse(
+            (response) => response.request().headers()['last-event-id'] !== undefined,
+          );
           proxy.cut();
+          assert.equal((await resumed).status(), 200);
           scene().model.openGate();
-          await answered('w39');
-          await idle();
-          assert.deepEqual(await texts(), [LONG, words(40)]);
+          await grown(chat);
         },
         { api: proxy.url, allowed: /request off the origin|ERR_/ },
       ),
@@ -256,11 +275,9 @@ test(
       await idle();
       const two = await thread();
       await visit(one);
-      await answered('w19');
+      await answered('w99');
       scene().model.openGate();
-      await answered('w39');
-      await idle();
-      assert.deepEqual(await texts(), [LONG, words(40)]);
+      await grown(chat);
       await visit(two);
       await answered('w2');
       assert.deepEqual(await texts(), ['3 words', words(3)]);
