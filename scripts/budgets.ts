@@ -24,7 +24,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/observe': 418,
   'src/past': 6144,
   'src/protocol': 1504,
-  'src/recording': 5133,
+  'src/recording': 5138,
   'src/store/port': 1568,
   'src/store/sql': 3438,
   'src/store/sqlite': 5009,
@@ -36,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2255,
-  test: 73137,
+  test: 73295,
 };
 
 const MAX_UNUSED_LINES = 100;

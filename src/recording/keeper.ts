@@ -158,7 +158,8 @@ export function openKeeper(options: KeeperOptions): Keeper {
     const digest = (): string => own ?? digestOfCall(request, Buffer.concat(sent));
     const asked = task.calls.push({ digest });
     const onAnswer = keeper.onRequest?.(request, false);
-    const before = around(task).map(({ ns, clocks }) => ({ ns, clocks, mark: clocks.mark() }));
+    const readings = () => around(task).map(({ ns, clocks }) => ({ ns, clocks, mark: clocks.mark() }));
+    let before = readings();
     const place = { attempt, charges, ns: task.ns, names: task.names(), asked };
     if (task.kept?.isUnanswered(asked) === true) tell(task, task.again, asked);
     add(task, place, false);
@@ -203,7 +204,11 @@ export function openKeeper(options: KeeperOptions): Keeper {
 
     const lengths: number[] = [];
     return {
-      sent: (chunk) => hold(sent, chunk),
+      sent(chunk) {
+        hold(sent, chunk);
+        // A body may be made after the request was opened.
+        before = readings();
+      },
       answered(status, statusText, headers) {
         head = { status, ...(statusText !== undefined && { statusText }), headers };
       },

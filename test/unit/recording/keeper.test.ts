@@ -11,7 +11,7 @@ import { attempt, taskAt, withModel } from './attempts.ts';
 const test = suite('answers for the next attempt');
 
 const ask = async (url: string, init?: RequestInit): Promise<string> => (await fetch(url, init)).text();
-const viaHttp = (url: string, body: string): Promise<string> =>
+const viaHttp = (url: string, body: string | (() => string)): Promise<string> =>
   new Promise((resolve, reject) => {
     const request = http.request(url, { method: 'POST' }, async (reply) => {
       let text = '';
@@ -19,7 +19,7 @@ const viaHttp = (url: string, body: string): Promise<string> =>
       resolve(text);
     });
     request.on('error', reject);
-    request.end(body);
+    request.end(typeof body === 'string' ? body : body());
   });
 
 for (const [name, call] of [
@@ -50,6 +50,17 @@ for (const [name, call] of [
       await attempt(() => call(url, 'new'), [one, two, three]);
       assert.equal(asked.length, 5);
     }));
+
+test('an answer is served where the body was made after the request was opened (X7)', () =>
+  withModel(async (url, asked) => {
+    const body = (): string => JSON.stringify([Date.now(), performance.now(), randomUUID()]);
+    const work = (): Promise<string> => viaHttp(url, body);
+    // when
+    const one = await attempt(work);
+    await attempt(work, [one]);
+    // then
+    assert.equal(asked.length, 1);
+  }));
 
 test('a call without an answer is asked again, and those after it are served', () =>
   withModel(async (url, asked) => {
