@@ -202,7 +202,7 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
       collect(items.scan({ prefix, now, ...(access && { access }), ...(metadata && { match: metadata }) })),
     ({ items }) =>
       collect(items.namespaces({ matches, now, ...(access && { access }), ...some({ maxDepth: 1 }) })),
-    ({ items }) => items.vectors(['i1', 'i2', 'i3']),
+    ({ items }) => items.vectors(rows['items']!.map(({ item_id }) => item_id as string)),
     ({ items }) => items.expired(now, page.limit),
     ({ items }) => items.lastUpdate(),
 
