@@ -180,7 +180,11 @@ export function openThread(id: string): OpenThread {
       const at = Math.max(1, Math.min(story.length.peek(), to));
       setQuery({ v: at, from: undefined });
     },
-    release: () => setQuery({ v: undefined, from: undefined, tab: undefined }),
+    release() {
+      // A conversation goes on where it was read; other tabs follow the fact.
+      const tab = query('tab') === 'conversation' ? 'conversation' : undefined;
+      setQuery({ v: undefined, from: undefined, tab });
+    },
     refresh,
     close() {
       stop.abort();
