@@ -48,13 +48,13 @@ export interface DerivedFrom {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly webhooks: WebhookPolicy;
-  /** Of an executor, which writes the last frames of its run itself. */
+  /** Lease of the executor that commits; it writes the last frames of its run itself. */
   readonly lease: Lease | undefined;
   /** Whether the run of the lease has a webhook; undefined if that is not known. */
   readonly owesWebhook: boolean | undefined;
   /** The server deletes the thread by itself: a repeated request must not execute its run again. */
   readonly isTemporary: boolean;
-  /** What the commit writes beside: its checkpoints can be read no other way. */
+  /** Payloads of the same commit: they are not in the log yet when the state is read. */
   readonly payloads: readonly PayloadWrite[];
 }
 

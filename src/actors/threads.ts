@@ -200,7 +200,7 @@ export function createThreads(options: ThreadsOptions): Threads {
         return CONFLICT;
       }
       const { events } = result.receipt;
-      // Events of the past are many: the state is read rather than folded.
+      // An import may bring 20,000 events: the state is loaded instead of folded a second time.
       if (result.kind === 'duplicate' || options.past !== undefined)
         return { ok: true, events, state: (await reload(threadId, cell)).state };
       actor.absorb(taken.events);

@@ -86,7 +86,7 @@ const thread = { threadId: uuid };
 const run = { threadId: uuid, runId: uuid };
 const attempt = { ...run, attempt: count };
 const title = text.max(160).optional();
-/** In files of earlier versions. */
+/** A member that only files of earlier versions have. */
 const mark = z.literal(true).optional();
 
 const DATA = {

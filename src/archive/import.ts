@@ -39,7 +39,7 @@ export interface ImportOptions {
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** Not ok: a thread or run with such an id is there, or came meanwhile. Nothing of the file is left. */
+/** `ok` is false when a thread or run with such an id exists or was created meanwhile; nothing of the file is left then. */
 export type Imported = { readonly ok: true; readonly threadId: string } | { readonly ok: false };
 
 /** Throws when the import broke. One import at a time: ids are looked up before they are taken. */

@@ -16,7 +16,7 @@ export const EVENT_LIMITS: ScanLimits = { maxDepth: MAX_DEPTH, maxWeight: 520_00
 /** Bounds of a thread's events, which come in one commit and are in memory then. */
 export interface HistoryLimits {
   readonly maxEvents: number;
-  /** Of all events together. */
+  /** Bound of the texts of all events together. */
   readonly maxUtf16Units: number;
   /** Follows the message of a refusal. */
   readonly wayOut: string;

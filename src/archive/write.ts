@@ -175,7 +175,7 @@ async function* records(
   for await (const event of eventsOf(source, threadId, firstVersion)) {
     const { type, meta } = event;
     const { stream, at } = meta;
-    // A thread that arrives has a row of its own.
+    // An imported thread has a row of its own, so no run carries it.
     const data = JSON.stringify({ ...toCarried(event), carrier: undefined });
     const head = { kind: 'event', stream, version: meta.version - firstVersion + 1, type };
     yield {

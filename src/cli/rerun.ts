@@ -93,6 +93,6 @@ export async function rerunAll(given: readonly string[], options: Options, host:
   });
 }
 
-/** Of `N=FILE`. */
+/** Makes the path in `N=FILE` absolute. */
 const resolveAnswer = (text: string, cwd: string): string =>
   text.replace(/^(\d+=)(.+)$/s, (_, n: string, file: string) => n + resolve(cwd, file));

@@ -11,7 +11,7 @@ export interface SendOptions {
   readonly header?: readonly string[];
 }
 
-/** By the status of the answer: what an import into a folder ends with for the same reason. */
+/** Exit codes by status of the answer, equal to those of an import without a server. */
 const CODES: Readonly<Record<number, number>> = {
   409: EXIT_USAGE,
   422: EXIT_UNAVAILABLE,

@@ -77,6 +77,6 @@ async function reportOf(
   return text.trimEnd();
 }
 
-/** For a shell. */
+/** Quotes an argument for a shell. */
 const quoted = (text: string): string =>
   /^[\w./:=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

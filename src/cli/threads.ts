@@ -78,7 +78,7 @@ export async function listThreads(
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A time, or how long ago. */
+/** Milliseconds since 1970 of a time, or of an age such as `12h`. */
 function timeOf(text: string, now: number): number {
   const [, amount, unit = ''] = /^(\d+)([mhd])$/.exec(text) ?? [];
   const at = amount === undefined ? Date.parse(text) : now - Number(amount) * UNIT_MS[unit]!;

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { SETTINGS } from './schema.ts';
 
 export interface UnderstoodSetting {
-  /** Its path in the file, else its variable or option. */
+  /** Path of the setting in the file, or else its variable or option. */
   readonly name: string;
   readonly value: Json;
 }

@@ -19,7 +19,7 @@ import type { OnFault } from './fault.ts';
 import { openingOf, type Opening } from './opening.ts';
 import type { Permits } from './permits.ts';
 
-/** What an attempt needs of the run's record. */
+/** Part of the run's record that an attempt needs. */
 export type ClaimedRun = Omit<OrderedRun, 'attempt'>;
 
 export interface ClaimsOptions {

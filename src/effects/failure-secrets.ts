@@ -46,7 +46,7 @@ export function maskFailures(order: RunOrder, link: RunLink, env = process.env):
     );
   }
 
-  /** What is printed is data of graph code, and so are names of its calls. */
+  /** Masks errors only: prints and names of calls are data of graph code. */
   function maskErrors(records: string): string {
     if (text(records) === records) return records;
     const list = JSON.parse(records) as CallRecord[];

@@ -7,7 +7,7 @@ import type { EventLog } from '../store/port/log.ts';
 /** `keys`: requests that have no idempotency key get one. */
 export type ResumeCalls = boolean | 'keys';
 
-/** UTF-16 units of what earlier attempts at a run have printed, and of their calls. */
+/** Returns the UTF-16 units of all prints and calls that earlier attempts at the run have noted. */
 export const notedBy = async (runId: string, { payloads }: Pick<EventLog, 'payloads'>): Promise<number> =>
   (await payloads.calls(runId)).reduce((sum, { length }) => sum + length, 0);
 

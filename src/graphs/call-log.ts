@@ -40,7 +40,7 @@ const MAX_NAME_UTF16_UNITS = 256;
 /** A run that prints without end leaves half of it to calls. */
 const MAX_RUN_UTF16_UNITS = 1_048_576;
 const MAX_PRINTS_UTF16_UNITS = MAX_RUN_UTF16_UNITS / 2;
-/** Of a record without its texts. */
+/** Size that a record counts without its texts. */
 const RECORD_UTF16_UNITS = 256;
 /** A worker that is killed takes what it has not sent with it. */
 const SEND_AFTER_MS = 50;
@@ -54,7 +54,7 @@ interface ReportedCall {
 }
 
 export interface CallEnd {
-  /** Where it is known better at the end. */
+  /** Replaces the name of the start. */
   readonly name?: string | undefined;
   readonly usage?: TokenUsage | undefined;
   readonly error?: string | undefined;

@@ -32,7 +32,7 @@ interface Bound {
   readonly invoke?: unknown;
 }
 
-/** The author's function; the method of the library where the node is none. */
+/** The author's function, or the library's method where the node is no function. */
 const functionOf = (bound: Bound = {}): unknown =>
   bound.func ??
   (bound.first && functionOf(bound.first)) ??

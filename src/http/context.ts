@@ -90,7 +90,7 @@ export interface ServerContext {
   readonly budget?: Budget | undefined;
   /** Enables the route that deletes all data, for requests from this machine. */
   readonly allowTruncate: boolean;
-  /** What the operator sees of the server. */
+  /** State of the server for its operator, as `GET /server` tells it. */
   readonly operation: Operation;
   /** Refuses all that changes or runs something. */
   readonly isReadOnly: boolean;

@@ -65,7 +65,7 @@ export async function runLangGraph(
   });
   const store = createGraphStore(attempt.items, reviver.store?.());
   const ofRun = [observer?.handler, attempt.meter.handler].filter((each) => each !== undefined);
-  // Beside others this one costs nothing in nodes, and need not be given to each task.
+  // A graph with other handlers pays for callbacks anyway, so it gets this one instead of each task.
   const handlers = ofRun.length === 0 ? [] : [...ofRun, ...callHandlers()];
   const bound = bind(graph, saver, { store, handlers });
   const settled = await prepareResume(order, bound, attempt.store);

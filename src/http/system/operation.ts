@@ -1,4 +1,4 @@
-/** What the operator sees of the server. */
+/** State of the server for its operator, as `GET /server` tells it. */
 import type { UnderstoodSetting } from '../../config/understood.ts';
 import type { WorkerReport } from '../../workers/worker-report.ts';
 

@@ -38,7 +38,7 @@ export function readExpectations(file: string): Map<string, RunTrace> {
   }
 }
 
-/** Without any the file goes. */
+/** Deletes the file when there are no expectations. */
 export function writeExpectations(file: string, expected: ReadonlyMap<string, RunTrace>): void {
   const path = pathOf(file);
   if (expected.size === 0) return rmSync(path, { force: true });

@@ -52,7 +52,7 @@ export function watchNodes(stubs: readonly string[], { before, breakOn }: Pauses
       if (isStopped) throw new Error(`stopped before ${before}`);
     },
     isStopped: () => isStopped,
-    // A run that failed before its graph was made has none.
+    // A run that failed before its graph was made has no nodes.
     check: () => nodes.length > 0 && check(),
   };
 }

@@ -16,7 +16,7 @@ export interface TellOptions {
 }
 
 export interface ShowOptions extends TellOptions {
-  /** A position of the log: the state of the thread as it was then. */
+  /** A position of the log; the command then tells the thread's state at that position. */
   readonly to?: string;
 }
 

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Json } from '../../kernel/json.ts';
 
-export type Place = readonly (string | number)[];
+export type ValuePath = readonly (string | number)[];
 
 /** `before` is undefined for what was added, `after` for what was removed. */
 export interface Change {
-  readonly place: Place;
+  readonly place: ValuePath;
   readonly before: Json | undefined;
   readonly after: Json | undefined;
 }
@@ -15,7 +15,7 @@ export interface Change {
 export function* changesBetween(
   before: Json | undefined,
   after: Json | undefined,
-  place: Place = [],
+  place: ValuePath = [],
 ): Generator<Change> {
   if (isDeepStrictEqual(before, after)) return;
   if (isObject(before) && isObject(after)) {
@@ -39,7 +39,7 @@ export function* changesBetween(
 const ownValue = (value: { readonly [key: string]: Json }, key: string): Json | undefined =>
   Object.hasOwn(value, key) ? value[key] : undefined;
 
-export const valueAt = (value: Json | undefined, place: Place): Json | undefined =>
+export const valueAt = (value: Json | undefined, place: ValuePath): Json | undefined =>
   place.reduce<Json | undefined>(
     (inner, key) =>
       Array.isArray(inner)
@@ -51,5 +51,5 @@ export const valueAt = (value: Json | undefined, place: Place): Json | undefined
   );
 
 /** A JSON Pointer (RFC 6901). */
-export const pointerTo = (place: Place): string =>
+export const pointerTo = (place: ValuePath): string =>
   place.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');

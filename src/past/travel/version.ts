@@ -63,7 +63,7 @@ export function openVersions(
     return known;
   };
 
-  /** Events from the version backwards. */
+  /** Yields the event of the version, then those before it. */
   async function* backwards(version: number): AsyncGenerator<Event> {
     for (let page = Math.floor((version - 1) / PAGE_EVENTS); page >= 0; page--)
       for (const event of (await pageOf(page)).toReversed()) if (event.meta.version <= version) yield event;

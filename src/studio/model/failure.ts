@@ -48,7 +48,7 @@ export function frameIn(report: string): readonly CodeLine[] {
   });
 }
 
-export interface Place {
+export interface SourcePosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -57,7 +57,7 @@ export interface Place {
 const STACK_PLACE = /(?:\(|at )(?:file:\/\/)?(\/[^\s():]+|[A-Za-z]:[^\s():]+):(\d+):(\d+)\)?$/gm;
 
 /** The innermost place of a stack outside of packages. */
-export function placeIn(stack: string | undefined): Place | undefined {
+export function placeIn(stack: string | undefined): SourcePosition | undefined {
   for (const [, file, line, column] of (stack ?? '').matchAll(STACK_PLACE))
     if (!file!.includes('/node_modules/') && !file!.startsWith('node:'))
       return { file: file!, line: Number(line), column: Number(column) };
@@ -65,4 +65,5 @@ export function placeIn(stack: string | undefined): Place | undefined {
 }
 
 /** Opens the place in an editor that registers the usual address. */
-export const editorHref = ({ file, line, column }: Place): string => `vscode://file${file}:${line}:${column}`;
+export const editorHref = ({ file, line, column }: SourcePosition): string =>
+  `vscode://file${file}:${line}:${column}`;

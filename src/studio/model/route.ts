@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { base } from '../api/http.ts';
 
-export type Place =
+export type Route =
   | { readonly page: 'home' }
   | { readonly page: 'threads' }
   /** `openedId`: the thread is in an opened file, for reading. */
@@ -18,7 +18,7 @@ addEventListener('popstate', () => (current.value = location.href));
 
 const url = computed(() => new URL(current.value));
 
-export const place = computed<Place>(() => {
+export const place = computed<Route>(() => {
   const path = url.value.pathname.slice(ROOT.length).replace(/\/+$/, '');
   const [, openedId, threadId] = /^(?:\/opened\/([^/]+))?\/threads\/([^/]+)$/.exec(path) ?? [];
   if (threadId !== undefined) return { page: 'thread', threadId: decodeURIComponent(threadId), openedId };

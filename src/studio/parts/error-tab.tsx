@@ -11,7 +11,7 @@ import {
   placeIn,
   tookOf,
   versionBefore,
-  type Place,
+  type SourcePosition,
 } from '../model/failure.ts';
 import { setQuery } from '../model/route.ts';
 import { isFailure } from '../model/telling.ts';
@@ -89,7 +89,7 @@ function Failure({ open, failure }: { readonly open: OpenThread; readonly failur
   );
 }
 
-function PlaceLink({ place }: { readonly place: Place }) {
+function PlaceLink({ place }: { readonly place: SourcePosition }) {
   const name = place.file.split(/[\\/]/).at(-1)!;
   return (
     <a href={editorHref(place)} title={`Open ${place.file} in the editor`}>

@@ -1,8 +1,8 @@
 /** A form of the fields of a JSON Schema. */
 import { useState } from 'preact/hooks';
 import type { Json, JsonObject } from '../api/types.ts';
-import { busy } from '../model/notices.ts';
 import { parseField, textOfChoice, type Field } from '../model/schema.ts';
+import { SendForm } from './send-form.tsx';
 
 interface Props {
   readonly fields: readonly Field[];
@@ -12,21 +12,10 @@ interface Props {
   onSend(values: JsonObject): Promise<unknown>;
 }
 
-export function Form({ fields, action, name, onSend }: Props) {
+export function Form({ fields, ...sending }: Props) {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>({});
-  const [problem, setProblem] = useState('');
-  const send = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    try {
-      const values = valuesOf(fields, texts);
-      setProblem('');
-      await onSend(values);
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-  };
   return (
-    <form class="form" onSubmit={(event) => void send(event)}>
+    <SendForm {...sending} read={() => valuesOf(fields, texts)}>
       {fields.map((field) => (
         <FieldRow
           key={field.name}
@@ -35,17 +24,7 @@ export function Form({ fields, action, name, onSend }: Props) {
           onText={(text) => setTexts({ ...texts, [field.name]: text })}
         />
       ))}
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div class="buttons">
-        <button type="submit" class="main" disabled={busy.value.has(name)}>
-          {action}
-        </button>
-      </div>
-    </form>
+    </SendForm>
   );
 }
 

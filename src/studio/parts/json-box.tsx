@@ -1,8 +1,8 @@
 /** JSON that is entered as text. */
 import { useState } from 'preact/hooks';
 import type { Json } from '../api/types.ts';
-import { busy } from '../model/notices.ts';
 import { parseJson } from '../model/schema.ts';
+import { SendForm } from './send-form.tsx';
 
 interface Props {
   readonly label: string;
@@ -13,21 +13,10 @@ interface Props {
   onSend(value: Json): Promise<unknown>;
 }
 
-export function JsonBox({ label, initial, action, name, rows = 4, onSend }: Props) {
+export function JsonBox({ label, initial, rows = 4, ...sending }: Props) {
   const [text, setText] = useState(() => JSON.stringify(initial, null, 2));
-  const [problem, setProblem] = useState('');
-  const send = async (event: Event): Promise<void> => {
-    event.preventDefault();
-    try {
-      const value = parseJson(text, label);
-      setProblem('');
-      await onSend(value);
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-  };
   return (
-    <form class="form" onSubmit={(event) => void send(event)}>
+    <SendForm {...sending} read={() => parseJson(text, label)}>
       <label class="field">
         <span>{label}</span>
         <textarea
@@ -38,16 +27,6 @@ export function JsonBox({ label, initial, action, name, rows = 4, onSend }: Prop
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </label>
-      {problem !== '' && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div class="buttons">
-        <button type="submit" class="main" disabled={busy.value.has(name)}>
-          {action}
-        </button>
-      </div>
-    </form>
+    </SendForm>
   );
 }

@@ -48,7 +48,7 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       head: 'text?',
       interrupts: 'content',
       error: 'content?',
-      // 1: of a stateless run.
+      // 1 for the thread of a stateless run.
       temporary: 'integer',
       // Whose state this is when the run that left it is not among the thread's, and since when.
       bound_graph_id: 'text?',

@@ -23,7 +23,7 @@ export interface HeldTexts {
   set(key: string, texts: readonly HeldText[]): void;
   /** The number of a thread. */
   thread(threadId: string, find: () => number): number;
-  /** All that they have came with the batch under way, so nothing of them is looked for. */
+  /** Threads whose first rows are in the current batch: no older row of them is looked up. */
   readonly newThreads: Set<string>;
   forget(): void;
 }
