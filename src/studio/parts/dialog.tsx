@@ -1,5 +1,5 @@
 /** A modal dialog; Escape closes it and the focus returns to where it was. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 
 interface Props {
@@ -10,7 +10,8 @@ interface Props {
 
 export function Dialog({ title, children, onClose }: Props) {
   const box = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Not after the next picture: keys that are pressed until then would be lost.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     box.current?.showModal();
     return () => void (before instanceof HTMLElement && before.focus());
