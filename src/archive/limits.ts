@@ -4,7 +4,7 @@ import type { ScanLimits } from '../kernel/json-scan.ts';
 
 export const MAX_HEAD_BYTES = 1024 ** 2;
 /** A text of this size may take twice as much in memory, and an import holds it three times. */
-export const MAX_BODY_BYTES = 40 * 1024 ** 2;
+export const MAX_BODY_BYTES = 24 * 1024 ** 2;
 /** Limit of a text that is completed from an earlier one. */
 export const MAX_TEXT_UTF16_UNITS = MAX_BODY_BYTES;
 

@@ -9,7 +9,7 @@ import { suite } from '../support/suite.ts';
 const test = suite('faults: large files of strangers');
 
 const MAX_GROWTH_MB = 300;
-const MAX_BODY = 40 * 2 ** 20;
+const MAX_BODY = 24 * 2 ** 20;
 
 const peakMb = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024;

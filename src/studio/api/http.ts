@@ -61,12 +61,30 @@ function urlOf(path: string, query: Wanted['query'] = {}): string {
   return `${base}${prefix}${path}${text === '' ? '' : `?${text}`}`;
 }
 
+/** Reads are asked again while the server says that it can answer soon, such as when its graphs are still loading. */
+const MAX_ASKED = 10;
+const MAX_PAUSE_SECONDS = 5;
+
 export async function send(path: string, wanted: Wanted = {}): Promise<Response> {
+  for (let asked = 1; ; asked++) {
+    const reply = await sendOnce(path, wanted);
+    if (reply.ok) return reply;
+    const pause = Number(reply.headers.get('retry-after'));
+    if (reply.status === 503 && pause > 0 && (wanted.method ?? 'GET') === 'GET' && asked < MAX_ASKED) {
+      await new Promise((go) => setTimeout(go, Math.min(pause, MAX_PAUSE_SECONDS) * 1000));
+      wanted.signal?.throwIfAborted();
+      continue;
+    }
+    if (reply.status === 401) isRefused.value = true;
+    throw new ApiError(reply.status, await detailOf(reply));
+  }
+}
+
+async function sendOnce(path: string, wanted: Wanted): Promise<Response> {
   const { method = 'GET', query, body, headers, signal: stop } = wanted;
   const isFile = body instanceof Blob;
-  let reply: Response;
   try {
-    reply = await fetch(urlOf(path, query), {
+    return await fetch(urlOf(path, query), {
       method,
       headers: {
         ...credentials.value,
@@ -82,9 +100,6 @@ export async function send(path: string, wanted: Wanted = {}): Promise<Response>
     if (stop?.aborted === true) throw error;
     throw new Unreachable('The server does not answer.', { cause: error });
   }
-  if (reply.ok) return reply;
-  if (reply.status === 401) isRefused.value = true;
-  throw new ApiError(reply.status, await detailOf(reply));
 }
 
 export async function ask<T>(path: string, wanted?: Wanted): Promise<T> {

@@ -252,7 +252,7 @@ test('L2 S1 P3 D2 contents that a log cannot hold are refused with the record th
       [
         'a body that is too long',
         [HEADER, { head: { kind: 'event', bytes: 1e15 } }],
-        /a record of 1000000000000000 bytes, where at most 41943040/,
+        /a record of 1000000000000000 bytes, where at most 25165824/,
       ],
       [
         'an event of a later schema',
