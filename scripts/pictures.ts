@@ -16,12 +16,14 @@ const NARROW = { width: 390, height: 844 };
 type Look = (page: Page) => Promise<unknown>;
 
 async function takeAll(s: TestServer, browser: Browser): Promise<void> {
-  const take = async (name: string, viewport: typeof WIDE, look: Look): Promise<void> => {
-    const context = await browser.newContext({ baseURL: s.url, viewport });
-    const page = await context.newPage();
-    await look(page);
-    await page.screenshot({ path: `${FOLDER}${name}-${viewport.width}.png` });
-    await context.close();
+  const take = async (name: string, look: Look): Promise<void> => {
+    for (const viewport of [WIDE, NARROW]) {
+      const context = await browser.newContext({ baseURL: s.url, viewport });
+      const page = await context.newPage();
+      await look(page);
+      await page.screenshot({ path: `${FOLDER}${name}-${viewport.width}.png` });
+      await context.close();
+    }
   };
   const run = (graph: string, input: object) => runNew(s, graph, input);
   const booked = await run('travel', TRIP);
@@ -37,20 +39,21 @@ async function takeAll(s: TestServer, browser: Browser): Promise<void> {
       for (const selector of shown) await page.locator(selector).first().waitFor();
     };
   mkdirSync(FOLDER, { recursive: true });
-  const failure = at(
-    `/threads/${failed}`,
-    '.frame .marked',
-    '.columns section + section .key',
-    'text=splitting how',
+  const runOf = async (thread: string): Promise<string> =>
+    ((await s.request('get', `/threads/${thread}/runs` as never)).json as { run_id: string }[])[0]!.run_id;
+  const [one, other] = [await run('tokens', say('3 words')), await run('tokens', say('4 words'))];
+  const compared = `/compare?a=${await runOf(one)}&b=${await runOf(other)}`;
+  await take(
+    'failed',
+    at(`/threads/${failed}`, '.frame .marked', '.columns section + section .key', 'text=splitting how'),
   );
-  await take('failed', WIDE, failure);
-  await take('failed', NARROW, failure);
-  await take('question', WIDE, at(`/threads/${asking}`, 'text=written at'));
-  await take('question', NARROW, at(`/threads/${asking}`, 'text=written at'));
-  await take('conversation', WIDE, at(`/threads/${booked}?tab=conversation`, 'text=Booked.', '.chat'));
-  await take('graph', WIDE, at(`/threads/${booked}?tab=graph`, 'text=bold: ran last'));
-  await take('threads', WIDE, at('/threads', 'text=TypeError'));
-  await take('server', WIDE, at('/server', 'h2:has-text("Workers")'));
+  await take('question', at(`/threads/${asking}`, 'text=written at'));
+  await take('conversation', at(`/threads/${booked}?tab=conversation`, 'text=Booked.', '.chat'));
+  await take('call', at(`/threads/${asking}?tab=call`, '.exchange'));
+  await take('graph', at(`/threads/${booked}?tab=graph`, 'text=bold: ran last'));
+  await take('compare', at(compared, 'text=first difference'));
+  await take('threads', at('/threads', 'text=TypeError'));
+  await take('server', at('/server', 'h2:has-text("Workers")'));
 }
 
 const browser = await launch();

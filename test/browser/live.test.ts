@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { lackingBrowser } from '../support/browser.ts';
+import { withProject } from '../e2e/dev-project.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
 import { startProcess } from '../support/with-process.ts';
@@ -127,6 +128,31 @@ test(
           { allowed: /ERR_/ },
         );
       }),
+    ),
+  options,
+);
+
+const adding = (more: number): string => `export const graph = ({ sum = 0 }) => ({ sum: sum + ${more} });`;
+
+test(
+  'an open page shows what a save changed, and leads to the run before and after it',
+  () =>
+    withProject(
+      { 'platform.json': '{ "graphs": { "adds": "./adds.ts:graph" } }', 'adds.ts': adding(1) },
+      ({ server, write }) =>
+        withPage(server.url, async (page) => {
+          const { thread_id: thread } = (await server.ask('POST', '/threads', {})).json;
+          await server.ask('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'adds', input: {} });
+          await page.goto(`/studio/threads/${thread}`);
+          await success(page).waitFor();
+          write('adds.ts', adding(2));
+          const verdict = page.locator('a.verdict', { hasText: 'different' });
+          await verdict.waitFor();
+          assert.match((await verdict.getAttribute('title'))!, /sum/);
+          await verdict.click();
+          await page.waitForURL(`**/studio/compare?thread=${thread}&run=*`);
+          await page.getByText('different', { exact: true }).first().waitFor();
+        }),
     ),
   options,
 );

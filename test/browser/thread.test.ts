@@ -132,7 +132,7 @@ test(
 );
 
 test(
-  'an exported thread opens from its file, for reading; a damaged file is one sentence',
+  'a file that is dropped on a page opens for reading; one that is chosen and damaged is one sentence',
   () =>
     withStudio(
       async ({ s, page, run }) => {
@@ -143,7 +143,14 @@ test(
         const box = page.getByLabel('Open a .rewound file');
         await box.setInputFiles({ name: 'damaged.rewound', mimeType: '', buffer: buffer.subarray(0, 900) });
         await page.locator('.notices .bad').waitFor();
-        await box.setInputFiles({ name: 'whole.rewound', mimeType: '', buffer });
+        await page.evaluate((base64) => {
+          const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+          const dataTransfer = new DataTransfer();
+          dataTransfer.items.add(new File([bytes], 'whole.rewound'));
+          document.body.dispatchEvent(
+            new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }),
+          );
+        }, buffer.toString('base64'));
         await page.waitForURL('**/studio/opened/*/threads/*');
         await page.getByText('opened file, for reading').waitFor();
         await moment(page)

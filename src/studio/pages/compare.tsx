@@ -127,9 +127,10 @@ function RunHead({ name, run }: { readonly name: string; readonly run: ComparedR
 function StepText({ step }: { readonly step: ComparedStep | null }) {
   if (step === null) return <span class="quiet">–</span>;
   const nodes = step.nodes.filter((node) => node !== '__start__');
+  const name = nodes.length > 0 ? nodes.join(', ') : step.nodes.length > 0 ? 'start' : step.source;
   return (
     <>
-      <span class="v">{step.step}</span> {nodes.length === 0 ? step.source : nodes.join(', ')}
+      <span class="v">{step.step}</span> {name}
       {step.took_ms !== null && <span class="quiet"> {duration(step.took_ms)}</span>}
     </>
   );
