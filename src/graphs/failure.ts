@@ -65,10 +65,11 @@ function toNamed(thrown: unknown): Extract<RunEnd, { kind: 'error' }> {
   };
 }
 
-/** The error of a run whose code ends its process. */
-export function exitError(code: number | string | null | undefined): Error {
+/** The error of a run whose code ends its process; its stack begins where `exit` was called. */
+export function exitError(code: number | string | null | undefined, exit: typeof process.exit): Error {
   const error = new Error(`The graph called process.exit(${code ?? ''})`);
   error.name = 'ProcessExit';
+  Error.captureStackTrace(error, exit);
   return error;
 }
 

@@ -37,7 +37,7 @@ export function attributeErrors(onUnhandled: OnUnhandled): Attribution {
     const job = current.getStore();
     // A module may end the process while it loads; no run is attributed then.
     if (job === undefined) return exit.call(process, code);
-    const error = exitError(code);
+    const error = exitError(code, process.exit);
     job.fail(error);
     throw error;
   };

@@ -119,6 +119,11 @@ async function runOnce(
     else {
       assert.equal([graph, status, result.__error__?.error], [graph, 'error', expected.error]);
       assert.match(result.__error__.message, expected.says ?? /./);
+      if (expected.error === 'ProcessExit') {
+        const facts = (await server.ask('GET', `/threads/${thread}/events`)).json.events as any[];
+        const [, first] = facts.find(({ type }) => type === 'RunCompleted').error.stack.split('\n');
+        assert.match(first, /misbehaving/, 'the stack begins where the graph ends its process');
+      }
     }
   }
   assert.is((await server.ask('GET', '/ok')).status, 200, `after ${graph}`);

@@ -28,7 +28,7 @@ export function catchFaults(): Process['during'] {
   process.exit = (code) => {
     const faults = current.getStore();
     if (faults === undefined) return exit.call(process, code);
-    const error = exitError(code);
+    const error = exitError(code, process.exit);
     faults.fail(error);
     throw error;
   };
