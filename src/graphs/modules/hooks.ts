@@ -16,6 +16,7 @@ import { defineDecoratorHelpers } from './decorators.ts';
 import { isTypeScript } from './extensions.ts';
 import { hasModuleSyntax } from './format.ts';
 import { noteFile, noteImport } from './loaded-files.ts';
+import { resolvePackageImport } from './package-imports.ts';
 import { POOLED, withoutPool } from './pools.ts';
 import { resolveUserModule } from './resolve.ts';
 import { forgetProjectSettings } from './settings.ts';
@@ -68,7 +69,7 @@ const resolveUrl: ResolveHookSync = (specifier, context, next) => {
   const { parentURL } = context;
   return parentURL !== undefined && isUserFile(parentURL)
     ? resolveUserModule(specifier, { ...context, parentURL }, next)
-    : next(specifier, context);
+    : (resolvePackageImport(specifier, context) ?? next(specifier, context));
 };
 
 const load: LoadHookSync = (url, context, next) => {

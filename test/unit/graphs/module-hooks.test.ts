@@ -98,6 +98,35 @@ test('TypeScript of a linked workspace package is loaded from its real place, on
     },
   ));
 
+test('modules of a package import each other as Node resolves them', () =>
+  withProject(
+    {
+      'main.mjs': `export { value } from 'lib'; export const missing = import('lib/missing').catch(String);`,
+      'node_modules/lib/package.json':
+        '{"type":"module","exports":{".":"./dist/index.js","./missing":"./dist/missing.js"}}',
+      'node_modules/lib/dist/index.js': `import { real } from './parts/real.js'; import { real as linked } from './link.js';
+        import old from '../old/old.js'; import { named } from '../old/named.mjs'; import dotted from './a.b.cjs';
+        import { spaced } from './parts/a%20b.js'; import { real as other } from './parts/real.js?other';
+        export const value = [real === linked, old, named, dotted, spaced, real === other];`,
+      'node_modules/lib/dist/missing.js': `import './parts/gone.js';`,
+      'node_modules/lib/dist/a.b.cjs': `module.exports = typeof require('./parts/real.js').real;`,
+      'node_modules/lib/dist/parts/real.js': `export const real = {};`,
+      'node_modules/lib/dist/parts/a b.js': `export const spaced = 'spaced';`,
+      'node_modules/lib/old/package.json': '{}',
+      'node_modules/lib/old/old.js': `module.exports = typeof require;`,
+      'node_modules/lib/old/named.mjs': `export const named = import.meta.url.startsWith('file:');`,
+    },
+    async (dir) => {
+      await symlink(
+        join(dir, 'node_modules/lib/dist/parts/real.js'),
+        join(dir, 'node_modules/lib/dist/link.js'),
+      );
+      const { value, missing } = await importUserModule(join(dir, 'main.mjs'));
+      assert.deepEqual(value, [true, 'function', true, 'object', 'spaced', false]);
+      assert.match(String(await missing), /Cannot find module .*gone\.js' imported from .*missing\.js/);
+    },
+  ));
+
 test('the package of this program is the instance that the program uses, from every kind of file', () =>
   withProject(
     {
