@@ -6,12 +6,12 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1136,
+  src: 1153,
   'src/actors': 1793,
   'src/archive': 1754,
   'src/assistant': 174,
   'src/auth': 815,
-  'src/cli': 2566,
+  'src/cli': 2575,
   'src/config': 1278,
   'src/cron': 335,
   'src/delivery': 341,
@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 739,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2258,
+  scripts: 2261,
   test: 73215,
 };
 

@@ -1,5 +1,5 @@
 /** Bundles the program: entries keep their paths below the folder, shared code goes into `chunks`. */
-import { cpSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildStudioInto } from './build-studio.mjs';
@@ -57,6 +57,8 @@ export async function buildInto(folder) {
     building,
     buildStudioInto(join(folder, 'studio')),
   ]).finally(stop); // Otherwise esbuild's process of about 60 MB lives as long as the program.
+  // Node looks for the format of each module in its source otherwise.
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n');
   cpSync(join(ZOD, 'LICENSE'), join(folder, 'zod.LICENSE'));
   const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
   const packages = [...new Set(imports.filter(({ external }) => external).map(({ path }) => path))].sort();

@@ -89,6 +89,7 @@ const ARROWS: Record<string, readonly string[]> = {
       'running-server.ts',
       'check-project.ts',
       'workers/recorded-graphs.ts',
+      'workers/spawn.ts',
     ],
   ],
   // Runs in browsers.

@@ -31,15 +31,16 @@ export async function loadProject(
   { isStrict = false }: { readonly isStrict?: boolean } = {},
 ): Promise<Project> {
   const problems = [...found];
+  // They load while a worker loads the graphs, whose problems are told first.
+  const exporting = loadExports(config);
   const graphs = await opening.catch((error: unknown) => {
     problems.push(`graphs: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   });
   const unloaded = graphs?.problems ?? [];
   const ofGraphs = problems.length;
-  const handler = await loadExport('auth', config.auth, recogniseAuth, 'Auth object', problems);
-  const custom = await loadExport('http.app', config.http.app, recogniseApp, 'object with fetch', problems);
-  const embedTexts = await loadEmbeddings(config, recogniseEmbedTexts, problems);
+  const { handler, custom, embedTexts, problems: ofExports } = await exporting;
+  problems.push(...ofExports);
   const isPartial = !isStrict && problems.length === 0 && unloaded.length < config.graphs.length;
   if (!isPartial) problems.splice(ofGraphs, 0, ...unloaded.map(problemText));
   if (graphs !== undefined && problems.length === 0) {
@@ -55,4 +56,15 @@ export async function loadProject(
   await graphs?.close();
   const port = await portProblem(config.host, config.port);
   throw new ConfigError(port === undefined ? problems : [...problems, port]);
+}
+
+async function loadExports(config: Config) {
+  const problems: string[] = [];
+  const { auth, http } = config;
+  return {
+    handler: await loadExport('auth', auth, recogniseAuth, 'Auth object', problems),
+    custom: await loadExport('http.app', http.app, recogniseApp, 'object with fetch', problems),
+    embedTexts: await loadEmbeddings(config, recogniseEmbedTexts, problems),
+    problems,
+  };
 }

@@ -1,5 +1,5 @@
 /** The process's log on standard error: text on a terminal, JSON lines elsewhere. */
-import pino, { type Logger } from 'pino';
+import type { Logger } from 'pino';
 import type { Config } from './config/config.ts';
 import type { OnEntry } from './observe/entry.ts';
 import { toText, type TextOptions } from './observe/text.ts';
@@ -11,6 +11,8 @@ export interface LoggerOptions extends TextOptions {
 }
 
 export async function createLogger({ level, json }: Config['log'], options: LoggerOptions): Promise<Logger> {
+  // Imported dynamically: the first graph worker starts before.
+  const { default: pino } = await import('pino');
   const isJson = json ?? !options.isTerminal;
   // Written at once, as by default; unlike the default destination, `flush` reports when all is written.
   if (isJson) return pino({ level }, pino.destination({ dest: STDERR, minLength: 1 }));

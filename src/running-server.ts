@@ -6,6 +6,7 @@ import type { createApp } from './http/app.ts';
 import type { Clock } from './kernel/clock.ts';
 import type { JsonObject } from './kernel/json.ts';
 import type { EventLog } from './store/port/log.ts';
+import type { WorkerProcess } from './workers/spawn.ts';
 import type { OnEntry } from './observe/entry.ts';
 
 export interface RunningServer {
@@ -37,4 +38,6 @@ export interface ServeOptions {
   readonly verdicts?: () => readonly JsonObject[];
   /** Replaces `openGraphs`, for reloadable graphs. */
   readonly openGraphs?: (options: OpenGraphsOptions) => Promise<Graphs>;
+  /** A graph worker that was started ahead. */
+  readonly firstWorker?: WorkerProcess | undefined;
 }

@@ -15,7 +15,7 @@ export type { RunningServer, ServeOptions };
 
 /** Rejects with a `ConfigError` that names every unusable graph or handler, and a port or data folder in use. */
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
-  const { clock = systemClock(), onFault } = options;
+  const { clock = systemClock(), onFault, firstWorker: first } = options;
   const ids = { ...randomIds(clock), token: () => newToken() };
   // Precedes the first graph, which may look for it while loading.
   const inProcess = publishInProcess(addressOf(config));
@@ -26,7 +26,7 @@ export async function startServer(config: Config, options: ServeOptions): Promis
   const forWorkers = { token, fetch: releaseWhileWaiting(inProcess.fetch, permits) };
   const graphs = (options.openGraphs ?? openGraphs)({
     ...{ graphs: config.graphs, clock, ids, onFault, onEntry: options.onEntry },
-    workers: count > 0 ? { workers: count, memoryMb, loadLimitMs, token, secretPrefix } : undefined,
+    workers: count > 0 ? { workers: count, memoryMb, loadLimitMs, token, secretPrefix, first } : undefined,
     schemaTimeoutMs: config.schemaTimeoutMs,
     // The module's URL differs per build.
     schemaCache: { dir: join(config.dataDir, 'schemas'), version: `${VERSION} ${import.meta.url}` },

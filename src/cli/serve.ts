@@ -12,6 +12,7 @@ import { publishAddress } from '../kernel/server-address.ts';
 import { placeText, stackOf, userPlaceOf } from '../kernel/stack.ts';
 import { createLogger, entriesTo } from '../logger.ts';
 import type { ServeOptions } from '../running-server.ts';
+import type { WorkerProcess } from '../workers/spawn.ts';
 import { enterProject } from './enter-project.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
@@ -56,11 +57,12 @@ export async function serve(
   // Graph workers copy the environment at start; port 0 is resolved only after listening.
   if (config.port !== 0) publishAddress(host.env, addressOf(config));
   if (isWatching) markDevelopment(host.env);
+  const firstWorker = isWatching ? undefined : await startWorker(config);
   const logger = await openLogger(config, isWatching);
   outliveFaults(logger);
   const clock = systemClock();
   const exit = openServerExit(host, logger, clock);
-  const serving = { ...listenersOf(config, logger, exit), problems };
+  const serving = { ...listenersOf(config, logger, exit), problems, firstWorker };
   // Imported dynamically, because the process of `replay` must not load effects (R1), and a start only what it needs.
   const starting = isWatching
     ? import('../dev/dev.ts').then(({ serveWatching }) =>
@@ -81,6 +83,13 @@ export async function serve(
   if ('isRecording' in server) host.print(`Recording     ${recordingText(server.isRecording, isTrying)}`);
   if (isWatching)
     host.print(`Watching      ${dirname(config.configFile)}: a saved file is taken over; Ctrl+C stops`);
+}
+
+/** Starts the first graph worker ahead: it takes longer to load the graphs than this process to load the rest. */
+async function startWorker({ workers, webhooks }: Config): Promise<WorkerProcess | undefined> {
+  if (workers.count === 0) return undefined;
+  const { spawnWorker } = await import('../workers/spawn.ts');
+  return spawnWorker(webhooks.envPrefix, workers.memoryMb, systemClock());
 }
 
 const recordingText = (isRecording: boolean, isTrying: boolean): string =>

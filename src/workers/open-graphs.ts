@@ -14,7 +14,8 @@ export interface OpenGraphsOptions {
   readonly graphs: readonly GraphSpec[];
   /** Undefined runs graph code in the server's process, for debuggers and tests. */
   readonly workers:
-    Pick<GraphPoolOptions, 'workers' | 'memoryMb' | 'loadLimitMs' | 'secretPrefix' | 'token'> | undefined;
+    | Pick<GraphPoolOptions, 'workers' | 'memoryMb' | 'loadLimitMs' | 'secretPrefix' | 'token' | 'first'>
+    | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   /** CPU time limit for the type analysis of one source file, in milliseconds. */

@@ -19,11 +19,10 @@ import type { SourceReport } from '../graphs/schemas/source-report.ts';
 import type { StateHost } from '../graphs/state-port.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
 import { isDevelopment } from '../kernel/development.ts';
-import { workerEnvironment } from './environment.ts';
 import { isDoubtful } from './health.ts';
 import { readOutput } from './output.ts';
 import { unpackState, unpackUpdated } from './packing.ts';
-import { spawnWorker } from './spawn.ts';
+import { spawnWorker, type WorkerProcess } from './spawn.ts';
 import type { QueryOrder } from './query-job.ts';
 import type { KnownHead } from './run-job.ts';
 import { openSupervisor } from './supervisor.ts';
@@ -48,6 +47,8 @@ export interface GraphPoolOptions {
   /** Called when a worker ends because it had nothing to do. */
   readonly onEntry?: (entry: { level: 'info'; message: string; members: { reason: string } }) => void;
   readonly abandoned?: AbortSignal | undefined;
+  /** A process that was started ahead for the first worker. */
+  readonly first?: WorkerProcess | undefined;
   /** Clock for query time-outs; the system clock by default. */
   readonly patience?: Pick<Clock, 'after'>;
 }
@@ -88,8 +89,10 @@ export async function openGraphPool(options: GraphPoolOptions): Promise<GraphPoo
     return options.readSource(file, exportName).finally(() => (reading -= 1));
   };
 
+  let { first } = options;
   function spawn(): GraphWorker {
-    const child = spawnWorker(workerEnvironment(process.env, options.secretPrefix), memoryMb, clock);
+    const child = first ?? spawnWorker(options.secretPrefix, memoryMb, clock);
+    first = undefined;
     readOutput(child.stdout, clock, (text) => process.stdout.write(text));
     const errors = readOutput(child.stderr, clock, (text) => process.stderr.write(text));
     const worker = openWorker({

@@ -4,6 +4,7 @@ import { Duplex, type Readable } from 'node:stream';
 import { ownProcess } from '../kernel/child-process.ts';
 import { within } from '../kernel/within.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { workerEnvironment } from './environment.ts';
 
 export interface WorkerProcess {
   /** Undefined when the process could not be started. */
@@ -33,8 +34,9 @@ const LEAVE_MS = 1_000;
 /** `exited` waits this long for the last output of the process. */
 const LAST_OUTPUT_MS = 200;
 
-export function spawnWorker(env: NodeJS.ProcessEnv, memoryMb: number, clock: Clock): WorkerProcess {
-  const child = startChild(env, memoryMb);
+/** `secretPrefix`: of environment variables that hold webhook secrets. */
+export function spawnWorker(secretPrefix: string, memoryMb: number, clock: Clock): WorkerProcess {
+  const child = startChild(workerEnvironment(process.env, secretPrefix), memoryMb);
   // Node creates no pipes when the process cannot be started because file descriptors are exhausted.
   const pipes: unknown = (child.stdio as unknown) ?? Array.from({ length: 5 }, deadEnd);
   const [, stdout, stderr, channel, lifeline] = pipes as [null, Readable, Readable, Duplex, Duplex];
