@@ -32,11 +32,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/studio': 5837,
   'src/thread': 1695,
   'src/wiring': 460,
-  'src/worker': 739,
+  'src/worker': 749,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2261,
-  test: 73215,
+  scripts: 2268,
+  test: 73232,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -17,7 +17,7 @@ const ENTRIES = [
   'past/reexecution/closed-entry',
   'store/sql/rows/projection',
   'worker/lifeline',
-  'worker/main',
+  'worker/entry',
 ];
 
 /**

@@ -5,11 +5,12 @@
  * about 25 MB.
  *
  * Builds are kept below `node_modules/.cache`, where imports resolve, in folders named by a fingerprint of their
- * sources. If nothing can be written, the program runs from its sources.
+ * sources, together with what V8 has compiled of them. If nothing can be written, the program runs from its sources.
  */
 import './bin/check-node.mjs';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildInto, ROOT, SOURCES } from './build.mjs';
@@ -63,6 +64,8 @@ async function findProgram() {
       await buildOnce(folder);
       dropOldBuilds();
     }
+    // Lies in the build, so that it is removed with it.
+    module.enableCompileCache(join(folder, 'compiled'));
     return pathToFileURL(join(folder, 'main.js'));
   } catch (error) {
     if (!['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'].includes(error.code)) throw error;

@@ -4,5 +4,9 @@
  * cannot parse the program before the check.
  */
 import './check-node.mjs';
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
 
+// Without permission to write there, Node compiles at each start.
+module.enableCompileCache(fileURLToPath(new URL('../dist/compiled', import.meta.url)));
 void import('../dist/main.js');

@@ -1,7 +1,8 @@
 /**
- * The entry script of a graph worker. The message channel is file descriptor 3, the lifeline is file descriptor 4.
+ * The program of a graph worker. The message channel is file descriptor 3, the lifeline is file descriptor 4.
  * The lifeline thread and the error handlers start before graph code is loaded, because graph code may stall or throw.
  */
+import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { systemClock } from '../kernel/clock.ts';
@@ -60,6 +61,8 @@ function onMessage(message: Message): void {
 
 // The channel ends when the server dies, or closes it to stop this worker. Exit listeners of graph code run first.
 const connection = openConnection(channel, onMessage, () => {
+  // Killed by `endGroup`, the process would lose what it has compiled.
+  flushCompileCache();
   process.on('exit', endGroup);
   exit(0);
 });

@@ -72,7 +72,7 @@ export function spawnWorker(secretPrefix: string, memoryMb: number, clock: Clock
 
 /** Emits all start errors as `error`: Node throws some of them, such as a lack of memory. */
 function startChild(env: NodeJS.ProcessEnv, memoryMb: number): ChildProcess {
-  const own = ownProcess('worker/main', Math.round(memoryMb * HEAP_SHARE), env);
+  const own = ownProcess('worker/entry', Math.round(memoryMb * HEAP_SHARE), env);
   try {
     return spawn(own.command, own.args, {
       env: { ...env, ...own.env },

@@ -30,7 +30,7 @@ test(
       // Then there is one worker
       const commands = childrenOf(server.pid).map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
       assert.is(commands.length, 1, commands.join('\n'));
-      assert.match(commands[0]!, /worker\/main/);
+      assert.match(commands[0]!, /worker\/entry/);
     }),
   lacking,
 );

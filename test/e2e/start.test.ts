@@ -81,6 +81,23 @@ test('the environment names configuration, host, port and data, and the command 
     }),
   ));
 
+test('what server and worker have compiled is kept for the next start', () =>
+  withPrograms(async ({ launch, dir }) => {
+    const files = { 'platform.json': { graphs: { graph: './graph.js:graph' } }, 'graph.js': FUNCTION };
+    const cwd = await project(join(dir, 'compiled'), files);
+    // Node tells what it finds. The variable of the test's runner would name another folder.
+    const env = { NODE_COMPILE_CACHE: '', NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const compiledBefore = async (): Promise<string[]> => {
+      const server = await asServer(launch({ args: ['serve', '--port', '0'], cwd, env }));
+      assert.is(await server.end('SIGTERM'), 0);
+      return [...server.output().matchAll(/ file:\S*\/(main\.js|graph\.js) was accepted/g)].map(
+        ([, name]) => name!,
+      );
+    };
+    assert.not.ok((await compiledBefore()).includes('graph.js'));
+    assert.equal(await compiledBefore(), ['main.js', 'graph.js']);
+  }));
+
 test('without a name platform.json of the working directory is read, and langgraph.json when there is none', () =>
   withPrograms(async ({ launch, run, dir }) => {
     const both = {
