@@ -30,6 +30,8 @@ import { suite } from '../../support/suite.ts';
 
 const test = suite('store, questions on both engines');
 
+/** Of questions that have found nothing so far. */
+const MAX_MORE_ROUNDS = 1_000;
 const ROUNDS = 40;
 
 /** It reads nothing. */
@@ -273,6 +275,11 @@ test(
           if (!isEmpty(found)) filled.add(at);
         }
       }
+      // Some arguments rarely find anything.
+      const others = (): Question[] => randomQuestions(random, rows).filter((_, at) => !filled.has(at));
+      for (let round = 0; round < MAX_MORE_ROUNDS && others().length > 0; round++)
+        for (const [at, question] of randomQuestions(random, rows).entries())
+          if (!filled.has(at) && !isEmpty(await question(...sqlite))) filled.add(at);
       const all = Object.entries(sqlite[0]).flatMap(([aggregate, questions]) =>
         Object.keys(questions as object).map((name) => `${aggregate}.${name}`),
       );
@@ -280,8 +287,7 @@ test(
         all.filter((name) => !asked.has(name) && !APART.has(name)),
         [],
       );
-      const empty = randomQuestions(random, rows).filter((_, at) => !filled.has(at));
-      assert.deepEqual(empty.map(String), [], 'always found nothing');
+      assert.deepEqual(others().map(String), [], 'always found nothing');
       db.close();
     }),
   120_000,
