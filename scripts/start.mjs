@@ -21,20 +21,22 @@ const MAX_KEPT_BUILDS = 5;
 
 /** Hashes the inputs of the build: file times rather than contents, because it runs at every start. */
 function fingerprint() {
-  const hash = createHash('sha256');
-  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(?:tsx?|css|html|svg)$/.test(name))
-    .sort()
-    .map((name) => join(SOURCES, name));
   const builders = ['build.mjs', 'build-studio.mjs'].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
   );
-  for (const file of [...files, ...builders]) {
+  const lines = [...sourcesIn(SOURCES), ...builders].map((file) => {
     const { size, mtimeMs } = statSync(file);
-    hash.update(`${file} ${size} ${mtimeMs}\n`);
-  }
-  return hash.digest('hex').slice(0, 16);
+    return `${file} ${size} ${mtimeMs}\n`;
+  });
+  return createHash('sha256').update(lines.sort().join('')).digest('hex').slice(0, 16);
 }
+
+const sourcesIn = (folder) =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return sourcesIn(path);
+    return /\.(?:tsx?|css|html|svg)$/.test(entry.name) ? [path] : [];
+  });
 
 async function buildOnce(folder) {
   const unfinished = `${folder}.${process.pid}`;
