@@ -4,7 +4,7 @@
  * X2 A refused write or frame ends the attempt at once with that error, because further results cannot be stored.
  * X3 After the attempt's end nothing is saved or emitted, even if graph code ignores its signal and continues.
  */
-import { breathe } from '../kernel/breathe.ts';
+import { breatheTogether } from '../kernel/breathe.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { nodePathOf } from '../kernel/embedded-ids.ts';
 import { inTurn } from '../recording/open-work.ts';
@@ -84,7 +84,7 @@ export async function runAttempt(
         // Frames before a checkpoint are sent first: after a crash the run resumes behind it and never emits them again.
         // The delay lets frames arrive that the runtime has already streamed.
         return tracked(async () => {
-          await breathe();
+          await breatheTogether();
           const before = made();
           await frames.handOver();
           await link.checkpoints.save({ ...checkpoint, frames: before });
