@@ -57,13 +57,13 @@ export function openInProcessGraphs({
   problems = [],
   ids,
   clock,
-  onNodes = () => undefined,
+  onNodes,
 }: {
   readonly graphs: readonly LoadedGraph[];
   readonly problems?: readonly GraphProblem[];
   readonly ids: Ids;
   readonly clock: Clock;
-  readonly onNodes?: OnNodes;
+  readonly onNodes?: OnNodes | undefined;
 }): InProcessGraphs {
   observePrints();
   const libraries = new Map(graphs.map(({ file }) => [file, openUserLibraries(file)]));
@@ -103,7 +103,7 @@ export function openInProcessGraphs({
       giveCallKeys();
     }
     noteLibraryCalls();
-    onNodes(nodeFunctions(graph), true);
+    onNodes?.(nodeFunctions(graph), true);
     return runLangGraph(graph, library, order, attempt, ids);
   };
 
@@ -116,7 +116,7 @@ export function openInProcessGraphs({
     // A plain function is one task; a factory or graph replaces this.
     const whole = wholeRun(order);
     setConfigOf(() => whole);
-    onNodes({ [order.graphId]: source.fn }, false);
+    onNodes?.({ [order.graphId]: source.fn }, false);
     if (source.kind === 'plain') return runFunction(source.fn, order, attempt, ids);
     const runtime = await runRuntime(order, attempt.items, entry.anyLibrary);
     const asFactory = async (): Promise<RunEnd> => {

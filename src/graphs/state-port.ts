@@ -78,6 +78,8 @@ export const RESUME = '__resume__';
 export const ERROR = '__error__';
 /** The runtime's node that distributes the input. */
 export const START_NODE = '__start__';
+/** The runtime's tag of code that no trace shows. */
+export const HIDDEN_TAG = 'langsmith:hidden';
 /** `Send` packets for the next step. */
 export const SENDS = '__pregel_tasks';
 /** This server's own channel: saved in one batch with the resume values that a task used; hidden from the runtime. */

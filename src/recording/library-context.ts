@@ -13,6 +13,7 @@ interface Store {
 /** The object that the code of a task gets as its config. */
 export interface ContextConfig {
   readonly metadata?: Record<string, unknown>;
+  readonly tags?: readonly string[];
   callbacks?: unknown;
 }
 

@@ -15,7 +15,7 @@ import { INTERRUPT } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import { prepareResume } from './resume-values.ts';
 import { openBackgroundSaves } from './background-saves.ts';
-import { bind, channelsOf, deltaDefaults, metadataOf, toView, valueChannels } from './binding.ts';
+import { bind, deltaDefaults, metadataOf, toView, untrackedChannels, valueChannels } from './binding.ts';
 import { openExtensions } from './extensions.ts';
 import { locateFailure } from './failed-task.ts';
 import { isFinished } from './finished.ts';
@@ -71,7 +71,7 @@ export async function runLangGraph(
   const settled = await prepareResume(order, bound, attempt.store);
   if (settled.given !== undefined) saver.give(settled.given.taskId, settled.given.value);
   const input = toInput(settled.order, reviver);
-  const untracked = channelsOf(graph, 'UntrackedValue');
+  const untracked = untrackedChannels(graph);
   const extensions = openExtensions(graph, reviver, order, attempt.frames.push.bind(attempt.frames));
   const { streamSubgraphs: subgraphs } = order;
   const subgraphReads = subgraphReadsOf(order.streamModes);

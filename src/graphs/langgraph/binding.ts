@@ -6,7 +6,15 @@ import { INTERRUPT, isNote, RESUME } from '../state-port.ts';
 import { toWire } from '../wire.ts';
 import type { CheckpointTuple, Saver, SaverConfig } from './saver-contract.ts';
 
-type GraphChannels = NonNullable<CompiledGraph['channels']>;
+/** Keeps what follows from the graph alone: a process runs the same few graphs again and again. */
+function ofGraph<T>(make: (graph: CompiledGraph) => T): (graph: CompiledGraph) => T {
+  const made = new WeakMap<CompiledGraph, { readonly value: T }>();
+  return (graph) => {
+    let known = made.get(graph);
+    if (known === undefined) made.set(graph, (known = { value: make(graph) }));
+    return known.value;
+  };
+}
 
 /** `handlers`: callback handlers of the library, beside those of the author. */
 export function bind(
@@ -16,52 +24,51 @@ export function bind(
 ): CompiledGraph {
   const copy = graph.withConfig(handlers.length === 0 ? {} : { callbacks: handlers });
   copy.checkpointer = saver;
-  if (copy.channels !== undefined) copy.channels = withWholeDeltas(copy.channels);
+  const deltas = wholeDeltas(graph);
+  if (deltas.length > 0) copy.channels = { ...copy.channels, ...Object.fromEntries(deltas) };
   if (store !== undefined) copy.store = store;
   return copy;
 }
 
 /** The author's metadata and settings from the graph's default config; the graph's checkpoints carry them. */
-export const metadataOf = ({
-  config: { configurable = {}, metadata = {} } = {},
-}: CompiledGraph): JsonObject => ({
+export const metadataOf = ofGraph(({ config: { configurable = {}, metadata = {} } = {} }): JsonObject => ({
   ...publicConfigurable(toWire(configurable) as JsonObject),
   ...(toWire(metadata) as JsonObject),
-});
+}));
 
 /** The channels that form the state of the root graph. */
-export function valueChannels(graph: CompiledGraph): string[] {
-  const channels = graph.streamChannelsAsIs;
-  return typeof channels === 'string' ? [channels] : [...channels];
-}
+export const valueChannels = ofGraph(({ streamChannelsAsIs: channels }): readonly string[] =>
+  typeof channels === 'string' ? [channels] : [...channels],
+);
 
 /**
  * Makes every checkpoint that changes a delta channel store the channel's whole value, as it does for other channels.
  * Readers without graph code (searches, webhooks, replay) then find it, and a reducer that gives ids runs only once.
  */
-function withWholeDeltas(channels: GraphChannels): GraphChannels {
-  const whole = Object.entries(channels)
+const wholeDeltas = ofGraph(({ channels = {} }) =>
+  Object.entries(channels)
     .filter(([, { lc_graph_name: type }]) => type === 'DeltaChannel')
     .map(([name, channel]): [string, GraphChannel] => [
       name,
       Object.assign((channel as DeltaChannel).fromCheckpoint(), { snapshotFrequency: 1 }),
-    ]);
-  return whole.length === 0 ? channels : { ...channels, ...Object.fromEntries(whole) };
-}
+    ]),
+);
 
 /** The values of unwritten delta channels of the graph's state; the runtime shows them, but stores none. */
-export function deltaDefaults(graph: CompiledGraph): Record<string, unknown> {
-  return Object.fromEntries(
-    channelsOf(graph, 'DeltaChannel').map((name) => [
+export const deltaDefaults = ofGraph((graph): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    deltaChannels(graph).map((name) => [
       name,
       (graph.channels?.[name] as DeltaChannel).fromCheckpoint().get(),
     ]),
-  );
-}
+  ),
+);
 
 /** The state channels of a type of the library. */
-export const channelsOf = (graph: CompiledGraph, type: 'DeltaChannel' | 'UntrackedValue'): string[] =>
-  valueChannels(graph).filter((name) => graph.channels?.[name]?.lc_graph_name === type);
+const channelsOf = (type: 'DeltaChannel' | 'UntrackedValue') =>
+  ofGraph((graph) => valueChannels(graph).filter((name) => graph.channels?.[name]?.lc_graph_name === type));
+export const deltaChannels = channelsOf('DeltaChannel');
+export const untrackedChannels = channelsOf('UntrackedValue');
 
 /** Hides the interrupts of tasks with a result: they were resumed and only wait for their siblings. */
 function withoutResumed(tuple: CheckpointTuple): CheckpointTuple {

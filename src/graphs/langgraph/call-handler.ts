@@ -7,6 +7,7 @@ import { seeConfigs, type ContextConfig } from '../../recording/library-context.
 import { currentCallLog, type CallEnd, type CallLog } from '../call-log.ts';
 import { toWords } from '../failure.ts';
 import { tokensOf, type ModelResult } from '../meter.ts';
+import { HIDDEN_TAG, START_NODE } from '../state-port.ts';
 
 type Metadata = Record<string, unknown> | undefined;
 interface Serialized {
@@ -123,7 +124,15 @@ interface Callbacks {
   copy(handlers: readonly object[]): Callbacks;
 }
 
+/**
+ * The library writes what a node returned in contexts with this tag, and a handler costs in each of them. The whole task of START
+ * has it too, with the author's conditions.
+ */
+const isHidden = ({ tags, metadata }: ContextConfig): boolean =>
+  tags?.includes(HIDDEN_TAG) === true && metadata?.['langgraph_node'] !== START_NODE;
+
 function giveHandlers(config: ContextConfig): void {
+  if (isHidden(config)) return;
   const own = callHandlers();
   if (own.length === 0) return;
   const { callbacks } = config as { callbacks?: Callbacks | readonly object[] };

@@ -5,7 +5,7 @@ import { formOf, libraryModesOf, type ChunkForm } from '../../protocol/stream-mo
 import type { SubgraphFrames } from '../../protocol/subgraph-frames.ts';
 import type { Frame, RunOrder } from '../port.ts';
 import { publicMetadata } from '../private-keys.ts';
-import { INTERRUPT } from '../state-port.ts';
+import { HIDDEN_TAG, INTERRUPT } from '../state-port.ts';
 import type { Chunk } from '../transformers.ts';
 import { toWire } from '../wire.ts';
 import { openAccumulated } from './accumulated-messages.ts';
@@ -108,7 +108,7 @@ export function createFrameMaker(order: RunOrder, options: FrameOptions): FrameM
     },
     event(value) {
       const { event, run_id: runId, tags, data, metadata: about } = value as RunnableEvent;
-      if (tags?.includes('langsmith:hidden')) return [];
+      if (tags?.includes(HIDDEN_TAG)) return [];
       if (event === 'on_chain_stream') {
         if (runId === order.runId) return chunk(data?.chunk);
         if (order.streamSubgraphs) return [];

@@ -7,11 +7,10 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { CompiledGraph } from '../graph-shapes.ts';
 import type { RunOrder } from '../port.ts';
-import { ERROR, INTERRUPT, SENDS } from '../state-port.ts';
+import { ERROR, HIDDEN_TAG, INTERRUPT, SENDS } from '../state-port.ts';
 import type { Checkpoint, CheckpointTuple, Saver } from './saver-contract.ts';
 
 const HELD_CHANNEL = '__held__';
-const HIDDEN_TAG = 'langsmith:hidden';
 
 /** Adds the pseudo channel to a checkpoint saved by an earlier attempt at the same run, if it has unseen versions. */
 export function holdBreakpoints(checkpoint: Checkpoint, saved: JsonObject, run: JsonObject): Checkpoint {

@@ -6,7 +6,7 @@ import type { CompiledGraph } from '../graph-shapes.ts';
 import type { CheckpointReader, LoadedCheckpoint, StateOrder } from '../port.ts';
 import type { ChannelChoice } from '../state-part.ts';
 import { SENDS } from '../state-port.ts';
-import { channelsOf } from './binding.ts';
+import { deltaChannels } from './binding.ts';
 import type { Saver } from './saver-contract.ts';
 
 /** The runtime's channel for a task without writes. */
@@ -19,7 +19,7 @@ export function toChoice(graph: CompiledGraph, { part, ns = '' }: StateOrder): C
   // The subgraph object is not available here, so the channels that start its nodes are unknown.
   if (ns !== '') return undefined;
   // Task results are applied to delta channels, whose values need earlier checkpoints.
-  if (part.tasks && channelsOf(graph, 'DeltaChannel').length > 0) return undefined;
+  if (part.tasks && deltaChannels(graph).length > 0) return undefined;
   return { names: [...part.keys, ...startingChannels(graph)], written: part.tasks };
 }
 
