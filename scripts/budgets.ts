@@ -17,7 +17,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/delivery': 341,
   'src/effects': 2628,
   'src/examples': 241,
-  'src/graphs': 10059,
+  'src/graphs': 10078,
   'src/http': 11422,
   'src/item': 304,
   'src/kernel': 1810,
@@ -36,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2276,
-  test: 73232,
+  test: 73246,
 };
 
 const MAX_UNUSED_LINES = 100;

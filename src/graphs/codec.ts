@@ -11,6 +11,9 @@ import type { TransformerRun } from './transformers.ts';
 
 /** Builds instances of library classes from the user's own copy of the library (`user-library.ts`). */
 export interface StoreQueue {
+  running: boolean;
+  readonly queue: { readonly size: number };
+  start(): void;
   enqueueOperation(operation: object): unknown;
   processBatchQueue(): Promise<void>;
 }

@@ -98,10 +98,8 @@ export function openInProcessGraphs({
     const library = await entry.library(graph);
     const session = currentSession();
     setConfigOf(library.config);
-    if (session !== undefined) {
-      watchQueues(library.storeQueue);
-      giveCallKeys();
-    }
+    watchQueues(library.storeQueue);
+    if (session !== undefined) giveCallKeys();
     noteLibraryCalls();
     onNodes?.(nodeFunctions(graph), true);
     return runLangGraph(graph, library, order, attempt, ids);

@@ -2,6 +2,7 @@
  * Observes graph code: installs the interceptors of `recording/`, and gives an attempt its session, which records the run, keeps
  * its calls for the next attempt, or both.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { interceptClock } from '../recording/clock.ts';
 import { interceptDispatchers, interceptFetch } from '../recording/dispatchers.ts';
 import { openKeeper, type Keeper } from '../recording/keeper.ts';
@@ -45,14 +46,31 @@ const observed = new WeakSet<StoreQueue>();
 /**
  * Lets queued operations of the item store keep the task that asked, since the library sends them outside of tasks, and
  * tells the timers of each queue from others.
+ *
+ * The library polls a queue every millisecond from the run's start, and the run's end waits for the last timer. A queue whose
+ * timers are not recorded polls from its first operation on.
  */
 export function watchQueues(queue: StoreQueue | undefined): void {
   if (queue === undefined || observed.has(queue)) return;
   observed.add(queue);
-  const { enqueueOperation, processBatchQueue } = queue;
+  const { start, enqueueOperation, processBatchQueue } = queue;
+  const idle = new WeakMap<StoreQueue, () => void>();
+  queue.start = function () {
+    if (this.running || this.queue.size > 0 || currentSession()?.timer !== undefined) return start.call(this);
+    const ofRun = AsyncLocalStorage.snapshot();
+    this.running = true;
+    idle.set(this, () => {
+      this.running = false;
+      ofRun(() => start.call(this));
+    });
+  };
   queue.enqueueOperation = function (operation) {
     noteAsker(operation, currentSession()?.currentTask());
-    return enqueueOperation.call(this, operation);
+    const result = enqueueOperation.call(this, operation);
+    const poll = this.running ? idle.get(this) : undefined;
+    idle.delete(this);
+    poll?.();
+    return result;
   };
   queue.processBatchQueue = function () {
     const session = currentSession();

@@ -54,6 +54,14 @@ test('given a signal that is aborted already, when a run is ordered, then it sto
   assert.equal(visited, false);
 });
 
+test('a run that asks nothing of the item store has no timer that polls for it', async () => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const during: number[] = [];
+  await openBench(chain(() => during.push(timers()))).run({ input: START });
+  assert.deepEqual(during, [before, before, before]);
+});
+
 for (const durability of ['sync', 'async'] as const)
   test(`X5 an attempt after a crash behind a step does not repeat finished nodes (${durability})`, async () => {
     const visits: string[] = [];
