@@ -69,7 +69,11 @@ export async function runAttempt(
     if (over) throw new Error('The attempt is over; nothing more is saved');
     const writing = write();
     underWay.add(writing);
-    return writing.finally(() => underWay.delete(writing));
+    try {
+      return await writing;
+    } finally {
+      underWay.delete(writing);
+    }
   };
   const attempt: Attempt = {
     signal: own.signal,

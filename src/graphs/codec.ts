@@ -78,38 +78,30 @@ function objectToTagged(value: object, path: Step[]): Json {
   if (path.some((step) => step.owner === value)) throw unstorable(path, 'contains itself');
   if (path.length > MAX_VALUE_DEPTH)
     throw unstorable(path, `is nested deeper than ${MAX_VALUE_DEPTH} levels`);
-  const child = (key: string | number, item: unknown): Json => {
-    path.push({ key, owner: value });
-    const stored = toTagged(item, path);
-    path.pop();
-    return stored;
-  };
-  const members = (fields: Record<string, unknown>): JsonObject => {
-    const stored: JsonObject = {};
-    for (const key of Object.keys(fields)) setMember(stored, key, child(key, fields[key]));
-    return stored;
-  };
   const shape = toShape(value);
   switch (shape.kind) {
     case 'array':
-      return Array.from(shape.v, (item, index) => child(index, item));
+      return Array.from(shape.v, (item, index) => child(value, index, item, path));
     case 'plain': {
-      const fields = members(shape.v);
+      const fields = members(value, shape.v, path);
       return Object.hasOwn(fields, TAG) ? tagged('object', fields) : fields;
     }
     case 'message':
     case 'command':
     case 'send':
-      return tagged(shape.kind, members(shape.v));
+      return tagged(shape.kind, members(value, shape.v, path));
     case 'map':
       return tagged(
         'map',
-        shape.v.map(([key, item], index) => [child(`key ${index}`, key), child(`value ${index}`, item)]),
+        shape.v.map(([key, item], index) => [
+          child(value, `key ${index}`, key, path),
+          child(value, `value ${index}`, item, path),
+        ]),
       );
     case 'set':
       return tagged(
         'set',
-        shape.v.map((item, index) => child(index, item)),
+        shape.v.map((item, index) => child(value, index, item, path)),
       );
     case 'date':
     case 'bytes':
@@ -117,10 +109,26 @@ function objectToTagged(value: object, path: Step[]): Json {
     case 'error':
       return tagged(shape.kind, shape.v);
     case 'other':
-      return child('toJSON()', shape.v);
+      return child(value, 'toJSON()', shape.v, path);
     case 'promise':
       throw unstorable(path, 'is a promise; is an await missing?');
   }
+}
+
+/** Functions of the module, because closures for each object would be most of the cost. */
+function child(owner: object, key: string | number, item: unknown, path: Step[]): Json {
+  // Most values are texts, which have no problem whose path an error would tell.
+  if (typeof item === 'string' || item === null) return item;
+  path.push({ key, owner });
+  const stored = toTagged(item, path);
+  path.pop();
+  return stored;
+}
+
+function members(owner: object, fields: Record<string, unknown>, path: Step[]): JsonObject {
+  const stored: JsonObject = {};
+  for (const key of Object.keys(fields)) setMember(stored, key, child(owner, key, fields[key], path));
+  return stored;
 }
 
 function unstorable(path: readonly Step[], problem: string): UnstorableValue {

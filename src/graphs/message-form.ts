@@ -24,31 +24,34 @@ const STANDARD_FIELDS = ['content', 'additional_kwargs', 'response_metadata', 'i
  * Constructor fields that are not stored. `contentBlocks` duplicates `content`. The `lc_…` fields get into the kwargs of
  * a copy (`new AIMessage({ ...chunk })`) and would nest deeper with every copy.
  */
-const EXCLUDED_FIELDS = new Set(['contentBlocks', 'lc_kwargs', 'lc_namespace', 'lc_serializable']);
+const EXCLUDED_FIELDS = ['contentBlocks', 'lc_kwargs', 'lc_namespace', 'lc_serializable'] as const;
+const APART: ReadonlySet<string> = new Set([...STANDARD_FIELDS, ...EXCLUDED_FIELDS]);
 
 /**
  * The fields of a message's wire form, values not yet converted: `type` and the constructor's fields with their current
  * values. `toDict()` rewrites user data that has a key `lc`, so it is used only for classes without `lc_kwargs`.
  */
 export function toMessageFields(message: MessageLike): Record<string, unknown> {
-  const { type, data } =
-    message.lc_kwargs === undefined ? message.toDict() : { type: message._getType(), data: current(message) };
   const fields: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(data))
-    if (value !== undefined && !(key === 'name' && value === null)) fields[key] = value;
-  fields['type'] = type;
+  const kwargs = message.lc_kwargs;
+  if (kwargs === undefined) {
+    const { type, data } = message.toDict();
+    for (const key of Object.keys(data)) add(fields, key, data[key]);
+    return Object.assign(fields, { type });
+  }
+  const own = message as unknown as Record<string, unknown>;
+  for (const key of STANDARD_FIELDS) add(fields, key, current(own, kwargs, key));
+  for (const key of Object.keys(kwargs)) if (!APART.has(key)) add(fields, key, current(own, kwargs, key));
+  fields['type'] = message._getType();
   return fields;
 }
 
-function current(message: MessageLike): Record<string, unknown> {
-  const own = message as unknown as Record<string, unknown>;
-  const kwargs = message.lc_kwargs ?? {};
-  const data: Record<string, unknown> = {};
-  for (const key of new Set([...STANDARD_FIELDS, ...Object.keys(kwargs)]))
-    if (!EXCLUDED_FIELDS.has(key))
-      data[key] = key in own && !(key in Object.prototype) ? own[key] : kwargs[key];
-  return data;
+function add(fields: Record<string, unknown>, key: string, value: unknown): void {
+  if (value !== undefined && !(key === 'name' && value === null)) fields[key] = value;
 }
+
+const current = (own: Record<string, unknown>, kwargs: Record<string, unknown>, key: string): unknown =>
+  key in own && !(key in Object.prototype) ? own[key] : kwargs[key];
 
 /** The class name of a message chunk, such as `AIMessageChunk`; undefined for a complete message. */
 export function chunkType(message: MessageLike): string | undefined {

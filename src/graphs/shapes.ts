@@ -29,6 +29,7 @@ export function toShape(value: object): Shape {
   const prototype: unknown = Object.getPrototypeOf(value);
   if ((prototype === Object.prototype || prototype === null) && !hasMethod(value, 'toJSON'))
     return { kind: 'plain', v: value as Fields };
+  if (isMessage(value)) return { kind: 'message', v: toMessageFields(value) };
   if (value instanceof Date)
     return { kind: 'date', v: Number.isNaN(value.getTime()) ? null : value.toISOString() };
   if (value instanceof Map) return { kind: 'map', v: [...(value as Map<unknown, unknown>)] };
@@ -37,7 +38,6 @@ export function toShape(value: object): Shape {
   if (value instanceof Error) return { kind: 'error', v: { name: value.name, message: value.message } };
   if (value instanceof ArrayBuffer) return { kind: 'bytes', v: Buffer.from(value).toString('base64') };
   if (ArrayBuffer.isView(value)) return viewShape(value);
-  if (isMessage(value)) return { kind: 'message', v: toMessageFields(value) };
   return instanceShape(value as Fields);
 }
 

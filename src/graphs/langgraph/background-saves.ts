@@ -22,9 +22,13 @@ export function openBackgroundSaves(store: AttemptStore, fail: (error: unknown) 
   const settled = async (): Promise<void> => void (await Promise.all(open));
   function keep(write: Promise<void>, size = 0): void {
     units += size;
-    const writing = write.catch(fail).finally(() => {
+    const end = (): void => {
       units -= size;
       open.delete(writing);
+    };
+    const writing: Promise<void> = write.then(end, (error: unknown) => {
+      fail(error);
+      end();
     });
     open.add(writing);
   }
