@@ -36,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2276,
-  test: 73246,
+  test: 73272,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -1,7 +1,11 @@
 import * as assert from 'uvu/assert';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { StateGraph } from '@langchain/langgraph';
 import { openCallLog, type CallLog } from '../../../src/graphs/call-log.ts';
 import type { CallRecord } from '../../../src/thread/call-record.ts';
 import { suite } from '../../support/suite.ts';
+import { openBench } from './harness.ts';
+import { Log, START } from './langgraph-harness.ts';
 
 const test = suite('graphs/call-log');
 
@@ -83,6 +87,23 @@ test('a run that prints without end keeps the first prints, its calls, and how m
     later.sent.map((record) => record.kind === 'cut' && [record.prints, record.calls]),
     [[1, 1]],
   );
+});
+
+test('models that a node and the conditions of START and of a node call are noted, once each', async () => {
+  const call = async (name: string): Promise<void> =>
+    void (await new FakeListChatModel({ responses: [name] }).withConfig({ runName: name }).invoke('a'));
+  const graph = new StateGraph(Log)
+    .addNode('a', () => call('of a').then(() => ({ log: ['a'] })))
+    .addConditionalEdges('__start__', () => call('of START').then(() => 'a'))
+    .addConditionalEdges('a', () => call('behind a').then(() => '__end__'))
+    .compile();
+  const { noted } = await openBench(graph).run({ input: START });
+  const called = noted.map((each) => [each.kind, 'name' in each && each.name]);
+  assert.equal(called, [
+    ['model', 'of START'],
+    ['model', 'of a'],
+    ['model', 'behind a'],
+  ]);
 });
 
 test.run();

@@ -10,6 +10,7 @@ import type { LoadedGraph } from '../../../src/graphs/loader.ts';
 import type { Frame, GraphState, RunEnd, RunOrder, StateOrder } from '../../../src/graphs/port.ts';
 import type { Origin } from '../../../src/thread/origin.ts';
 import type { StorePort } from '../../../src/graphs/store-port.ts';
+import type { CallRecord } from '../../../src/thread/call-record.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 
 interface ShownFrame {
@@ -23,6 +24,8 @@ interface Ran {
   readonly origin: Origin | undefined;
   readonly frames: ShownFrame[];
   /** The data of the frames with this event name. */
+  /** Prints and calls. */
+  readonly noted: readonly CallRecord[];
   of(event: string): Json[];
 }
 
@@ -63,13 +66,14 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
     checkpoints,
     async run(order = {}, { signal = new AbortController().signal, emit } = {}) {
       const frames: ShownFrame[] = [];
+      const noted: CallRecord[] = [];
       const link = {
         checkpoints,
         store: NO_STORE,
         begun: async () => undefined,
         record: async () => undefined,
         keep: async () => undefined,
-        note: async () => undefined,
+        note: async (records: string) => void noted.push(...(JSON.parse(records) as CallRecord[])),
         emit: async (batch: readonly Frame[]) => {
           await emit?.(batch);
           for (const { event, data } of batch) frames.push({ event, data: JSON.parse(data) as Json });
@@ -80,6 +84,7 @@ export function openLoaded(graph: LoadedGraph, checkpoints = createMemoryCheckpo
         end: end as RunEnd,
         origin,
         frames,
+        noted,
         of: (event) => frames.filter((f) => f.event === event).map((f) => f.data),
       };
     },
