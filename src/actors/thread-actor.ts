@@ -1,5 +1,6 @@
 /**
- * One thread in memory: a started actor of the thread machine, its folded state, and their version.
+ * One thread in memory: an actor of the thread machine, which starts with the first command that it judges, the folded
+ * state, and their version.
  *
  * D2 The actor receives each event once, after its commit. Loading reads the last snapshot and at most
  * `SNAPSHOT_EVENTS` events, so it takes constant time.
@@ -52,12 +53,14 @@ const isLasting = (state: ThreadState): boolean => isLiving(state) && !state.tem
 export function createThreadActor(stream: string, from: Loaded<ThreadState>): ThreadActor {
   let { state, version } = from;
   let machine: Machine | undefined;
-  if (isLasting(state)) machine = startMachine(state);
 
   /** The started machine judges only the first event: uncommitted events cannot be sent to it. */
   const can = (at: ThreadState, facts: readonly ThreadEvent[]): boolean => {
     const [first, ...rest] = facts;
-    if (machine === undefined || at !== state || first === undefined) return canAll(at, facts);
+    if (at !== state || first === undefined) return canAll(at, facts);
+    // Many threads get no command after their creation.
+    if (isLasting(state)) machine ??= startMachine(state);
+    if (machine === undefined) return canAll(at, facts);
     return machine.can(first) && canAll(evolve(at, first), rest);
   };
 
@@ -67,7 +70,6 @@ export function createThreadActor(stream: string, from: Loaded<ThreadState>): Th
     machine?.send(event);
     state = evolve(state, event);
     version += 1;
-    if (isLasting(state)) machine ??= startMachine(state);
   }
 
   return {
