@@ -7,7 +7,7 @@ import { lineOf, maskSource } from './source.ts';
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   src: 1153,
-  'src/actors': 1793,
+  'src/actors': 1795,
   'src/archive': 1754,
   'src/assistant': 174,
   'src/auth': 815,
@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2628,
   'src/examples': 241,
   'src/graphs': 10097,
-  'src/http': 11422,
+  'src/http': 11540,
   'src/item': 304,
   'src/kernel': 1810,
   'src/observe': 418,
@@ -36,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2276,
-  test: 73272,
+  test: 73276,
 };
 
 const MAX_UNUSED_LINES = 100;

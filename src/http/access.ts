@@ -5,7 +5,8 @@
  * or lies below `/studio`.
  * A2 The filter of an authorisation handler is part of the query. A3 A hidden resource and a missing one look the same.
  */
-import type { MiddlewareHandler } from 'hono';
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
 import type { z } from 'zod';
 import type { EventName } from '../auth/auth.ts';
 import type { Actor } from '../auth/authenticate.ts';
@@ -31,27 +32,26 @@ export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
 export const isPublic = (method: string, path: string): boolean =>
   PUBLIC_ROUTES.has(`${method === 'HEAD' ? 'GET' : method} ${path}`) || isStudio(path);
 
-/** Sets `actor` and `body` for the routes. Throws a 404 for a route group that the configuration disables. */
-/** `isUpload`: the endpoint reads the body itself. */
-export function authenticateRequest(
+/**
+ * Sets `actor` and `body` for a route. Throws a 404 for a route group that the configuration disables. `isUpload`: the
+ * endpoint reads the body itself.
+ */
+export async function authenticateRequest(
   context: ServerContext,
+  c: Context<Env>,
   isUpload: (method: string, path: string) => boolean,
-): MiddlewareHandler<Env> {
-  const { disabled } = context.http;
-  return async (c, next) => {
-    const { method, path, raw } = c.req;
-    const group = groupOf(path);
-    if (group !== undefined && disabled.has(group)) throw noRoute();
-    const { admitted = {} } = c.env;
-    const bytes =
-      method === 'GET' || method === 'HEAD' || isUpload(method, path)
-        ? undefined
-        : (admitted.bytes ?? (await readPlain(raw, context.maxBodyBytes, context.bodyBudget)));
-    if (admitted.actor !== undefined) c.set('actor', admitted.actor);
-    else if (!isPublic(method, path)) c.set('actor', await identify(context, raw, bytes));
-    if (bytes !== undefined) c.set('body', bodyOf(path, bytes));
-    await next();
-  };
+): Promise<void> {
+  const { method, path, raw } = c.req;
+  const group = groupOf(path);
+  if (group !== undefined && context.http.disabled.has(group)) throw noRoute();
+  const { admitted = {} } = c.env;
+  const bytes =
+    method === 'GET' || method === 'HEAD' || isUpload(method, path)
+      ? undefined
+      : (admitted.bytes ?? (await readPlain(raw, context.maxBodyBytes, context.bodyBudget)));
+  if (admitted.actor !== undefined) c.set('actor', admitted.actor);
+  else if (!isPublic(method, path)) c.set('actor', await identify(context, c, bytes));
+  if (bytes !== undefined) c.set('body', bodyOf(path, bytes));
 }
 
 /** Paths on which a body that is not JSON gets a 400 with a fixed message, as their clients expect. */
@@ -74,10 +74,14 @@ function requestIdOf(headers: Headers): string | undefined {
   return REQUEST_ID.test(given) ? given : undefined;
 }
 
+/** Only `set-cookie`, which no request has, is a list. */
+const plainHeaders = ({ headers }: IncomingMessage): [string, string][] =>
+  Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+
 /** Authenticates the caller. Throws the denial of the authentication handler as an `HttpProblem`. */
 export async function identify(
   context: ServerContext,
-  request: Request,
+  { req: { raw: request }, env }: Context<Env>,
   bytes: Uint8Array<ArrayBuffer> | undefined,
 ): Promise<Actor> {
   const { url, method, headers } = request;
@@ -85,7 +89,9 @@ export async function identify(
   const shown = context.asksHandler ? new Request(url, { method, headers, body: bytes ?? null }) : request;
   const result = await context.authenticate(shown);
   if (!result.ok) throw new HttpProblem(result.status, result.detail, result.headers);
-  const inherited = context.inherit(headers);
+  // Listing `headers` makes an object of the web, which costs more than the rest of an authentication by key.
+  const sent = env.isDirect === true && env.incoming !== undefined && plainHeaders(env.incoming);
+  const inherited = context.inherit(sent || headers);
   return {
     ...result.actor,
     requestId: requestIdOf(headers) ?? context.ids.uuid(),

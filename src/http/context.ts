@@ -141,6 +141,10 @@ export interface Upgrade {
 }
 
 export type Env = {
-  Bindings: Partial<HttpBindings & Upgrade> & { admitted?: Admitted };
+  Bindings: Partial<HttpBindings & Upgrade> & {
+    admitted?: Admitted;
+    /** No app of the project has seen the request: it has the headers of `incoming`. */
+    isDirect?: boolean;
+  };
   Variables: RequestState;
 };

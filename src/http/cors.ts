@@ -1,8 +1,7 @@
 /** CORS: headers of replies to pages of other origins, and the same policy for WebSockets. */
-import { cors } from 'hono/cors';
-import type { MiddlewareHandler } from 'hono';
 import type { CorsConfig } from '../config/http.ts';
 import { compilePattern } from '../kernel/pattern.ts';
+import { ownReply, type ReplyHeaders } from './own-reply.ts';
 
 /** Reply headers that browser clients need, in addition to those of the configuration. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next'];
@@ -10,38 +9,55 @@ const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagina
 const ALLOW_ORIGIN = 'access-control-allow-origin';
 const EXPOSE = 'access-control-expose-headers';
 
-/**
- * Sets the headers after the handler has run: Hono would copy a reply whose headers were set before, and read its body.
- * CORS headers that a custom app has set are kept.
- */
-export function corsOf(config: CorsConfig): MiddlewareHandler {
+/** Methods that pages may use unless the configuration names others. */
+const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'PATCH', 'QUERY'];
+
+export interface Cors {
+  /** Answers an `OPTIONS` request. */
+  preflight(request: Request): Response;
+  /** Adds the headers to a reply; CORS headers that a custom app has set are kept. */
+  mark(request: Request, reply: ReplyHeaders): void;
+}
+
+export function corsOf(config: CorsConfig): Cors {
   const { origins, originRegex, methods, headers, credentials, expose, maxAgeSecs } = config;
-  const exposed = [...new Set([...expose.map((name) => name.toLowerCase()), ...EXPOSED])];
+  const exposed = [...new Set([...expose.map((name) => name.toLowerCase()), ...EXPOSED])].join();
   // `*` allows any page, without cookies; authentication decides about access.
   const all = originRegex === undefined && origins.includes('*');
   const allowed = allowedOrigins(config);
-  const options = {
-    ...(methods.length > 0 && { allowMethods: methods.map((method) => method.toUpperCase()) }),
-    allowHeaders: [...headers],
-    exposeHeaders: exposed,
-    maxAge: maxAgeSecs,
+  const named = (methods.length > 0 ? methods : METHODS).map((method) => method.toUpperCase()).join();
+  const originOf = (request: Request): string => request.headers.get('origin') ?? '';
+
+  const allow = (origin: string): Record<string, string> => {
+    if (all) return { [ALLOW_ORIGIN]: '*' };
+    if (!allowed(origin)) return {};
+    return { [ALLOW_ORIGIN]: origin, ...(credentials && { 'access-control-allow-credentials': 'true' }) };
   };
-  const anyOrigin = cors({ ...options, origin: '*' });
-  const allowedOrigin = cors({ ...options, credentials, origin: (origin) => origin });
-  const deniedOrigin = cors({ ...options, origin: () => null });
-  return async (c, next) => {
-    const origin = c.req.header('origin') ?? '';
-    const isAllowed = all || allowed(origin);
-    if (c.req.method === 'OPTIONS')
-      return (all ? anyOrigin : isAllowed ? allowedOrigin : deniedOrigin)(c, next);
-    await next();
-    const { headers: reply } = c.res;
-    if (isAllowed && !reply.has(ALLOW_ORIGIN)) {
-      reply.set(ALLOW_ORIGIN, all ? '*' : origin);
-      if (!all && credentials) reply.set('access-control-allow-credentials', 'true');
-    }
-    if (!reply.has(EXPOSE)) reply.set(EXPOSE, exposed.join());
-    if (!all) reply.append('vary', 'Origin');
+  return {
+    preflight(request) {
+      const asked = request.headers.get('access-control-request-headers')?.split(',') ?? [];
+      const allowedHeaders = (headers.length > 0 ? headers : asked.map((name) => name.trim())).join();
+      const vary = [
+        ...(all ? [] : ['Origin']),
+        ...(allowedHeaders === '' ? [] : ['Access-Control-Request-Headers']),
+      ].join(', ');
+      return ownReply(null, 204, {
+        ...allow(originOf(request)),
+        [EXPOSE]: exposed,
+        'access-control-max-age': String(maxAgeSecs),
+        'access-control-allow-methods': named,
+        ...(allowedHeaders !== '' && { 'access-control-allow-headers': allowedHeaders }),
+        ...(vary !== '' && { vary }),
+      });
+    },
+    mark(request, reply) {
+      if (reply.get(ALLOW_ORIGIN) === null)
+        for (const [name, value] of Object.entries(allow(originOf(request)))) reply.set(name, value);
+      if (reply.get(EXPOSE) === null) reply.set(EXPOSE, exposed);
+      if (all) return;
+      const vary = reply.get('vary');
+      reply.set('vary', vary === null ? 'Origin' : `${vary}, Origin`);
+    },
   };
 }
 

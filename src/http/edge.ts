@@ -12,6 +12,7 @@ import type { Admitted, Env, ServerContext } from './context.ts';
 import { corsOf } from './cors.ts';
 import { isMiddleware, NOT_MINE, type CustomApp } from './custom-app.ts';
 import { createHeaderFilter } from './header-rules.ts';
+import { withHeaders, type ReplyHeaders } from './own-reply.ts';
 import { pathOf, withoutPrefix } from './paths.ts';
 import { isUpload } from './uploads.ts';
 import { HttpProblem, internal, noAddress, noRoute, problemReply, stopping } from './replies.ts';
@@ -20,8 +21,6 @@ export type EdgeFetch = (request: Request, bindings?: Env['Bindings']) => Promis
 
 /** An absolute request target with credentials: HTTP allows it, but `Request` throws on it. */
 const WITH_CREDENTIALS = /^\w+:\/\/[^/?#]*@/;
-/** Path of requests outside the mount prefix: it matches no route. */
-const OUTSIDE = '\u0000';
 
 export function createEdge(
   context: ServerContext,
@@ -30,72 +29,94 @@ export function createEdge(
 ): EdgeFetch {
   const { clock, http, requestLog } = context;
   const prefix = http.mountPrefix;
-  const edge = new Hono<Env>({
-    getPath(request) {
-      const path = pathOf(request.url);
-      // The health check `/ok` of load balancers is served outside the prefix too.
-      return withoutPrefix(path, prefix) ?? (path === '/ok' ? path : OUTSIDE);
-    },
-  });
+  const cors = corsOf(http.cors);
   const logged = createHeaderFilter(http.loggingHeaders);
-
-  if (requestLog !== undefined)
-    edge.use('*', async (c, next) => {
-      const began = clock.monotonic();
-      await next();
-      if (c.res.status < requestLog.minStatus) return;
-      // The query is not logged: it may hold tokens.
-      requestLog.onRequest({
-        method: c.req.method,
-        path: pathOf(c.req.url),
-        status: c.res.status,
-        ms: Math.round(clock.monotonic() - began),
-        headers: logged(c.req.raw.headers),
-      });
-    });
-  edge.use('*', async (c, next) => {
-    if (context.stopping.aborted) throw stopping();
-    await next();
-    // `c.header` would copy the reply.
-    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
-  });
-  edge.use('*', corsOf(http.cors));
-  edge.use('*', async (c, next) => {
-    // No route has TRACE, and fetch's Request, which handlers are given, cannot carry it.
-    if (c.req.path === OUTSIDE || c.req.method === 'TRACE') throw noRoute();
-    await next();
-  });
-
-  if (custom !== undefined) mountCustom(edge, context, custom);
-
-  edge.all('*', async (c) => {
-    const admitted = await admittedOf(c, context);
-    const reply = await builtIn.fetch(c.req.raw, { ...c.env, admitted });
-    if (prefix !== '')
-      for (const name of ['location', 'content-location']) {
-        const place = reply.headers.get(name);
-        if (place?.startsWith('/') === true) reply.headers.set(name, `${prefix}${place}`);
-      }
-    return reply;
-  });
-
-  edge.onError((error) => {
+  /** The path within the mount prefix; undefined outside. */
+  const pathWithin = (url: string): string | undefined => {
+    const path = pathOf(url);
+    // The health check `/ok` of load balancers is served outside the prefix too.
+    return withoutPrefix(path, prefix) ?? (path === '/ok' ? path : undefined);
+  };
+  const faulty = (error: unknown): Response => {
     if (error instanceof HttpProblem) return problemReply(error);
     context.onFault(error, 'answering a request');
     return problemReply(internal());
-  });
+  };
+  const wrapped =
+    custom === undefined ? undefined : wrapBuiltIn(context, builtIn, custom, { pathWithin, faulty });
+
+  async function answer(request: Request, bindings: Env['Bindings']): Promise<Response> {
+    try {
+      // No route has TRACE, and fetch's Request, which handlers are given, cannot carry it.
+      if (request.method === 'TRACE' || pathWithin(request.url) === undefined) throw noRoute();
+      if (wrapped !== undefined) return await wrapped.fetch(request, { ...bindings, admitted: {} });
+      return await builtIn.fetch(request, { ...bindings, admitted: {}, isDirect: true });
+    } catch (error) {
+      // Hono's `onError` does not handle a thrown value that is no `Error`.
+      return faulty(error);
+    }
+  }
+
+  async function reply(request: Request, bindings: Env['Bindings']): Promise<Response> {
+    if (context.stopping.aborted) return problemReply(stopping());
+    const isPreflight = request.method === 'OPTIONS';
+    const response = isPreflight ? cors.preflight(request) : await answer(request, bindings);
+    return withHeaders(response, (headers) => {
+      if (!isPreflight) cors.mark(request, headers);
+      if (headers.get('cache-control') === null) headers.set('cache-control', 'no-store');
+      if (prefix !== '' && wrapped === undefined) addPrefix(headers, prefix);
+    });
+  }
 
   return async (request, bindings = {}) => {
     // `Request` rejects such a URL with an error that quotes the credentials.
     if (WITH_CREDENTIALS.test(request.url)) return problemReply(noAddress());
-    try {
-      return await edge.fetch(request, { admitted: {}, ...bindings });
-    } catch (error) {
-      // Hono's `onError` does not handle a thrown value that is no `Error`.
-      context.onFault(error, 'answering a request');
-      return problemReply(internal());
-    }
+    if (requestLog === undefined) return reply(request, bindings);
+    const began = clock.monotonic();
+    const response = await reply(request, bindings);
+    if (response.status >= requestLog.minStatus)
+      // The query is not logged: it may hold tokens.
+      requestLog.onRequest({
+        method: request.method,
+        path: pathOf(request.url),
+        status: response.status,
+        ms: Math.round(clock.monotonic() - began),
+        headers: logged(request.headers),
+      });
+    return response;
   };
+}
+
+function addPrefix(headers: ReplyHeaders, prefix: string): void {
+  for (const name of ['location', 'content-location']) {
+    const place = headers.get(name);
+    if (place?.startsWith('/') === true) headers.set(name, `${prefix}${place}`);
+  }
+}
+
+interface Ways {
+  readonly pathWithin: (url: string) => string | undefined;
+  readonly faulty: (error: unknown) => Response;
+}
+
+/** The built-in routes within the project's own app. */
+function wrapBuiltIn(
+  context: ServerContext,
+  builtIn: Hono<Env>,
+  custom: CustomApp,
+  { pathWithin, faulty }: Ways,
+): Hono<Env> {
+  const prefix = context.http.mountPrefix;
+  const app = new Hono<Env>({ getPath: (request) => pathWithin(request.url)! });
+  mountCustom(app, context, custom);
+  app.all('*', async (c) => {
+    const admitted = await admittedOf(c, context);
+    const reply = await builtIn.fetch(c.req.raw, { ...c.env, admitted });
+    if (prefix !== '') addPrefix(reply.headers, prefix);
+    return reply;
+  });
+  app.onError(faulty);
+  return app;
 }
 
 /** Actor and body for the built-in routes, with the custom app's changes of the body. */
@@ -135,7 +156,7 @@ function shareParsedBody(request: HonoRequest): void {
   };
 }
 
-function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp): void {
+function mountCustom(app: Hono<Env>, context: ServerContext, custom: CustomApp): void {
   const { customRouteAuth, order } = context.http;
   const guard: MiddlewareHandler<Env> = async (c, next) => {
     await admit(c, context);
@@ -143,13 +164,13 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
   };
 
   // A reply that the app fetched from elsewhere has immutable headers.
-  edge.use('*', async (c, next) => {
+  app.use('*', async (c, next) => {
     await next();
     if (c.finalized) c.res = new Response(c.res.body, c.res);
   });
 
   // The body is read once and within its limit; the app and the built-in routes both use these bytes.
-  edge.use('*', async (c, next) => {
+  app.use('*', async (c, next) => {
     const { raw, method } = c.req;
     if (method !== 'GET' && method !== 'HEAD' && !isUpload(method, c.req.path)) {
       const bytes = await readBytes(raw, context.maxBodyBytes, context.bodyBudget);
@@ -162,7 +183,7 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
   });
 
   if (custom.kind === 'fetch') {
-    edge.use('*', async (c, next) => {
+    app.use('*', async (c, next) => {
       if ((customRouteAuth || order === 'auth_first') && !isPublic(c.req.method, c.req.path))
         await admit(c, context);
       const url = new URL(c.req.url);
@@ -186,7 +207,7 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
   const isOwn = (method: string, path: string): boolean =>
     own.router.match(method === 'HEAD' ? 'GET' : method, path)[0].length > 0;
   if (order === 'auth_first')
-    edge.use('*', async (c, next) => {
+    app.use('*', async (c, next) => {
       const open = isOwn(c.req.method, c.req.path) ? !customRouteAuth : isPublic(c.req.method, c.req.path);
       if (!open) await admit(c, context);
       await next();
@@ -194,17 +215,17 @@ function mountCustom(edge: Hono<Env>, context: ServerContext, custom: CustomApp)
 
   for (const route of custom.routes) {
     // Mounted outside the app's error handler, so that the server answers denials.
-    if (customRouteAuth && !isMiddleware(route)) edge.on(route.method, route.path, guard);
+    if (customRouteAuth && !isMiddleware(route)) app.on(route.method, route.path, guard);
     // Errors of the app go to the app's error handler, which may be Hono's default.
     const mounted = new Hono<Env>().onError((error, c) => custom.onError(error, c));
-    edge.route('/', mounted.on(route.method, route.path, route.handler));
+    app.route('/', mounted.on(route.method, route.path, route.handler));
   }
 }
 
 /** Authenticates once per request; handlers of the custom app read the caller as the variable `auth`. */
 async function admit(c: Context<Env>, context: ServerContext): Promise<void> {
   if (c.env.admitted?.actor !== undefined) return;
-  const actor = await identify(context, c.req.raw, c.env.admitted?.bytes);
+  const actor = await identify(context, c, c.env.admitted?.bytes);
   c.env.admitted = { ...c.env.admitted, actor };
   c.set('auth', actor);
 }

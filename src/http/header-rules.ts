@@ -1,6 +1,5 @@
 /** Selects the request headers that the configuration allows in log lines and in runs. */
 import type { HeaderRule, InheritanceRule } from '../config/http.ts';
-import { compilePattern, quotePattern, type Pattern } from '../kernel/pattern.ts';
 
 /** Headers that no rule can allow: they hold credentials. */
 const FORBIDDEN: ReadonlySet<string> = new Set([
@@ -13,24 +12,36 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns header names in lower case; the values of a header sent twice are joined. */
-export type HeaderFilter = (headers: Headers) => Record<string, string>;
+export type HeaderFilter = (headers: Iterable<readonly [string, string]>) => Record<string, string>;
 
 export function createHeaderFilter({ include, exclude }: HeaderRule): HeaderFilter {
   if (include.length === 0) return () => ({});
-  const included = toPattern(include);
-  const excluded = exclude.length === 0 ? undefined : toPattern(exclude);
+  const isIncluded = toTest(include);
+  const isExcluded = toTest(exclude);
   return (headers) =>
     Object.fromEntries(
-      [...headers].filter(
-        ([name]) => !FORBIDDEN.has(name) && included.matches(name) && excluded?.matches(name) !== true,
-      ),
+      [...headers].filter(([name]) => isIncluded(name) && !FORBIDDEN.has(name) && !isExcluded(name)),
     );
 }
 
-/** Compiles names with `*` as wildcard; the comparison ignores case. */
-function toPattern(names: readonly string[]): Pattern {
-  const choices = names.map((name) => name.toLowerCase().split('*').map(quotePattern).join('.*'));
-  return compilePattern(choices.join('|'));
+/** Tests names with `*` as wildcard; the comparison ignores case. */
+function toTest(names: readonly string[]): (name: string) => boolean {
+  const choices = names.map((name) => name.toLowerCase().split('*'));
+  return (name) => choices.some((parts) => hasParts(name, parts));
+}
+
+/** Whether the text consists of the parts in this order, with any characters between two of them. */
+function hasParts(text: string, [first = '', ...more]: readonly string[]): boolean {
+  const last = more.pop();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of more) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - at >= last.length && text.endsWith(last);
 }
 
 /** Keys of `configurable` that the server or graphs interpret: headers of these names are dropped. */

@@ -1,6 +1,7 @@
 /** Defines all replies with an error status, and helpers for successful ones. */
 import { notServedText } from '../graphs/port.ts';
 import { encodeJson, MAX_RESPONSE_CHARS } from '../kernel/json-text.ts';
+import { ownReply, partsOf } from './own-reply.ts';
 import type { StoreProblem } from '../actors/store.ts';
 import type { Refusal } from '../thread/decide.ts';
 import { SearchRefused } from '../store/port/views/views.ts';
@@ -36,11 +37,9 @@ export const encodedBody = (encoding: string): HttpProblem =>
 export const wrongMethod = (methods: readonly string[]): HttpProblem =>
   new HttpProblem(405, 'Method Not Allowed', { allow: methods.join(', ') });
 /** A redirect that keeps method and body. */
-export const redirect = (location: string): Response =>
-  new Response(null, { status: 307, headers: { location } });
+export const redirect = (location: string): Response => ownReply(null, 307, { location });
 
-export const toStudio = (): Response =>
-  new Response(null, { status: 302, headers: { location: '/studio', vary: 'accept' } });
+export const toStudio = (): Response => ownReply(null, 302, { location: '/studio', vary: 'accept' });
 
 export const tooLarge = (limit: number): HttpProblem =>
   new HttpProblem(413, `body: expected at most ${limit} bytes`, { connection: 'close' });
@@ -221,30 +220,23 @@ export const needsUpgrade = (): HttpProblem =>
     },
   );
 /** Placeholder that is never sent: the connection has become a WebSocket. */
-export const switched = (): Response => new Response(null, { status: 204 });
+export const switched = (): Response => ownReply(null, 204, {});
 
-export const accepted = (): Response => new Response(null, { status: 202 });
-export const noContent = (): Response => new Response(null, { status: 204 });
+export const accepted = (): Response => ownReply(null, 202, {});
+export const noContent = (): Response => ownReply(null, 204, {});
 
 /** Replaces `Response.json`, whose body is a stream: unwrapping it costs more than the rest of a reply. */
 export const jsonReply = (
   value: unknown,
   status = 200,
   headers: Readonly<Record<string, string>> = {},
-): Response => {
-  const body = encodeJson(value);
-  const response = new Response(body, {
-    status,
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-  if (typeof body !== 'string') largeBodies.set(response, body);
-  return response;
-};
-
-const largeBodies = new WeakMap<Response, Uint8Array>();
+): Response => ownReply(encodeJson(value), status, { 'content-type': 'application/json', ...headers });
 
 /** The bytes of a large JSON reply; undefined for a small one and for a response that middleware has copied. */
-export const largeBodyOf = (response: Response): Uint8Array | undefined => largeBodies.get(response);
+export function largeBodyOf(response: Response): Uint8Array | undefined {
+  const body = partsOf(response)?.body;
+  return body instanceof Uint8Array ? body : undefined;
+}
 
 export const problemReply = ({ message, status, headers }: HttpProblem): Response =>
   jsonReply({ detail: message }, status, headers);

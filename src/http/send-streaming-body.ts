@@ -3,6 +3,7 @@
  * the main thread of a server that mostly streams.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { partsOf } from './own-reply.ts';
 import type { StreamingBody } from './streaming-body.ts';
 import { noteSent } from './slow-readers.ts';
 
@@ -17,7 +18,7 @@ export interface SendOptions {
 }
 
 export function sendStreamingBody(
-  { status, headers }: Response,
+  response: Response,
   body: StreamingBody,
   outgoing: ServerResponse,
   { inTurn, onFault }: SendOptions,
@@ -62,7 +63,7 @@ export function sendStreamingBody(
   // `close` follows every connection error, but an `error` event without a listener ends the process.
   outgoing.on('error', () => cancel());
   if (outgoing.destroyed) return body.leave();
-  outgoing.writeHead(status, recordOf(headers));
+  outgoing.writeHead(response.status, partsOf(response)?.headers ?? recordOf(response.headers));
   body.begin();
   if (body.isOver()) return;
   write(idle);

@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
+import { ownReply, partsOf } from './own-reply.ts';
 
 export interface StreamingReply {
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +53,7 @@ export interface StreamingOptions {
 
 const STREAMING_BODY = Symbol('the body that this reply is given');
 type Addressed = ServerResponse & {
-  [STREAMING_BODY]?: { response: Response; stream: ReadableStream; body: StreamingBody };
+  [STREAMING_BODY]?: { stream: ReadableStream; body: StreamingBody };
 };
 
 /** The streaming body of a response; undefined if it has none, or if middleware has replaced or read the body. */
@@ -60,7 +61,7 @@ export function streamingBodyOf(response: Response, outgoing: ServerResponse): S
   const entry = (outgoing as Addressed)[STREAMING_BODY];
   if (entry === undefined || entry.stream.locked || entry.body.hasBegun()) return undefined;
   // `response.body` is compared last: the getter makes the adapter build a full `Response`.
-  if (response !== entry.response && response.body !== entry.stream) return undefined;
+  if (partsOf(response)?.body !== entry.stream && response.body !== entry.stream) return undefined;
   return entry.body;
 }
 
@@ -68,10 +69,8 @@ export function streamingResponse(reply: StreamingReply, options: StreamingOptio
   const body = createBody(reply, options);
   const stream = toStream(body);
   const headers = { 'cache-control': 'no-store', ...options.headers, ...reply.headers };
-  const response = new Response(stream, { headers });
-  if (reply.outgoing !== undefined)
-    (reply.outgoing as Addressed)[STREAMING_BODY] = { response, stream, body };
-  return response;
+  if (reply.outgoing !== undefined) (reply.outgoing as Addressed)[STREAMING_BODY] = { stream, body };
+  return ownReply(stream, 200, headers);
 }
 
 function createBody(reply: StreamingReply, { idle, everyMs, produce }: StreamingOptions): StreamingBody {

@@ -11,6 +11,3 @@ export type Pattern = Pick<RE2JS, 'matches'>;
 
 /** Throws when the text is not an RE2 expression. */
 export const compilePattern = (text: string): Pattern => loadRe2().RE2JS.compile(text);
-
-/** Escapes a text so that the pattern matches only it. */
-export const quotePattern = (text: string): string => loadRe2().RE2JS.quote(text);

@@ -4,7 +4,7 @@
  *
  * A3 Another user's file and a missing one look the same.
  */
-import type { MiddlewareHandler } from 'hono';
+import type { Context } from 'hono';
 import { z } from 'zod';
 import { toTimestamp } from '../../kernel/clock.ts';
 import type { Actor } from '../../auth/authenticate.ts';
@@ -59,11 +59,11 @@ export const openedEndpoints: readonly Endpoint[] = [
 
 const PATH = /^\/opened\/([^/]+)(\/.*)$/;
 
-/** Answers requests below `/opened/{opened_id}` from the log of that file. */
-export function readOpened({ opened }: ServerContext): MiddlewareHandler<Env> {
-  return async (c, next) => {
+/** Answers requests below `/opened/{opened_id}` from the log of that file; undefined for any other path. */
+export function readOpened({ opened }: ServerContext): (c: Context<Env>) => Promise<Response | undefined> {
+  return async (c) => {
     const [, openedId, path] = PATH.exec(c.req.path) ?? [];
-    if (openedId === undefined || path === undefined) return next();
+    if (openedId === undefined || path === undefined) return undefined;
     const found = opened.find(openedId, identityOf(c.var.actor));
     if (found === undefined) throw noRoute();
     const { method, headers, signal, url } = c.req.raw;

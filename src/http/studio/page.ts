@@ -2,9 +2,9 @@
  * Serves the browser application below `/studio`. It is public and contains no data: the page gets all of that from the
  * API with the credentials of its user (A1).
  */
-import type { MiddlewareHandler } from 'hono';
 import { accepts } from 'hono/accepts';
-import type { Env, ServerContext } from '../context.ts';
+import type { ServerContext } from '../context.ts';
+import type { Answer } from '../router.ts';
 import { foreignHost, noRoute, problemReply, wrongMethod } from '../replies.ts';
 import { loadStudio, type StudioFiles } from './files.ts';
 
@@ -22,7 +22,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 /** `path` without the mount prefix. */
 export const isStudio = (path: string): boolean => path === PATH || path.startsWith(`${PATH}/`);
 
-export function studioPage({ http, isLoopback, onFault }: ServerContext): MiddlewareHandler<Env> {
+export function studioPage({ http, isLoopback, onFault }: ServerContext): Answer {
   let files: Promise<StudioFiles> | undefined;
   const load = (): Promise<StudioFiles> => {
     files ??= loadStudio(http.mountPrefix);

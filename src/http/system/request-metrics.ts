@@ -1,6 +1,4 @@
 /** Counts requests and sums their latency until the reply starts, by method, route and status. */
-import type { MiddlewareHandler } from 'hono';
-import { matchedRoutes } from 'hono/route';
 import type { Clock } from '../../kernel/clock.ts';
 
 export interface RequestCount {
@@ -14,28 +12,22 @@ export interface RequestCount {
 }
 
 export interface RequestCounts {
-  readonly count: MiddlewareHandler;
+  /** `began`: monotonic time in milliseconds at the start of the request, from `now`. */
+  count(method: string, path: string, status: number, began: number): void;
+  now(): number;
   read(): readonly RequestCount[];
 }
 
-/** Path label of requests that matched no route. */
-const OTHER = 'other';
-
-export function createRequestCounts(clock: Clock): RequestCounts {
+export function createRequestCounts({ monotonic: now }: Clock): RequestCounts {
   const counts = new Map<string, RequestCount>();
   return {
-    async count(c, next) {
-      const began = clock.monotonic();
-      await next();
-      const route = matchedRoutes(c).findLast(({ path }) => path !== '/*' && path !== '*');
-      const { method } = c.req;
-      const path = route?.path ?? OTHER;
-      const { status } = c.res;
+    now,
+    count(method, path, status, began) {
       const key = `${method} ${path} ${status}`;
       const entry = counts.get(key) ?? { method, path, status, count: 0, seconds: 0 };
       counts.set(key, entry);
       entry.count += 1;
-      entry.seconds += (clock.monotonic() - began) / 1000;
+      entry.seconds += (now() - began) / 1000;
     },
     read: () => [...counts.values()],
   };

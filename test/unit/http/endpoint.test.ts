@@ -26,7 +26,7 @@ function open(endpoints: readonly Endpoint[], body?: Env['Variables']['body']) {
     c.set('body', body);
     await next();
   });
-  addEndpoints(app, {} as ServerContext, endpoints);
+  addEndpoints(app, {} as ServerContext, endpoints, (_, answer) => answer);
   app.onError((error) => {
     if (error instanceof HttpProblem) return problemReply(error);
     throw error;
