@@ -7,7 +7,7 @@ import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
 import { ADDITIONS } from './init/additions.ts';
-import { readmeOf } from './init/agent.ts';
+import { readmeOf, type Commands } from './init/agent.ts';
 import { findOrigin, type Origin } from './init/origin.ts';
 import { DEFAULT_TEMPLATE, TEMPLATES, toJson, type Template } from './init/templates.ts';
 
@@ -94,7 +94,7 @@ async function toWrite(
     wanted.push([SCHEMA, toJson((await import('../config/schema.ts')).toJsonSchema())]);
   if (writesManifest) wanted.push([MANIFEST, manifestOf(folder, template, origin)]);
   if (template.test !== undefined && !existsSync(join(folder, README)))
-    wanted.push([README, readmeOf(basename(folder))]);
+    wanted.push([README, readmeOf(basename(folder), commandsOf(template, origin, writesManifest))]);
   return wanted;
 }
 
@@ -125,21 +125,40 @@ function manifestOf(folder: string, template: Template, { inScripts, dependency 
   return toJson(manifest);
 }
 
+/** `isPackage`: the manifest is that of `init`, with its scripts. */
+const commandsOf = ({ test }: Template, { inShell }: Origin, isPackage: boolean): Commands =>
+  isPackage ? { dev: 'npm run dev', test: 'npm test' } : { dev: `${inShell} dev`, test: `npx ${test}` };
+
+/** Commands that give a manifest that was there what the template needs. */
+function additionsTo({ dependencies, devDependencies, test }: Template): string[] {
+  const install = (flag: string, packages: Template['dependencies']): string[] => {
+    const named = Object.entries(packages).map(([name, version]) => `${name}@${version}`);
+    return named.length === 0 ? [] : [`npm install ${flag}${named.join(' ')}`];
+  };
+  return [
+    ...(test === undefined ? [] : ['npm pkg set type=module']),
+    ...install('', dependencies),
+    ...install('--save-dev ', devDependencies),
+  ];
+}
+
 function nextSteps(
   folder: string,
-  { dependencies, graph, headers, message }: Template,
-  { inShell, dependency }: Origin,
+  template: Template,
+  origin: Origin,
   written: readonly [string, string][],
 ): string[] {
+  const { dependencies, graph, headers, message } = template;
   const isWhole = written.some(([file]) => file === 'platform.json');
   const isPackage = written.some(([file]) => file === MANIFEST);
-  const needsInstall = isPackage && (dependency !== undefined || Object.keys(dependencies).length > 0);
+  const needsInstall = isPackage && (origin.dependency !== undefined || Object.keys(dependencies).length > 0);
   const input = { messages: [{ role: 'user', content: message }] };
   return [
     ...(folder === '' ? [] : [`cd ${folder}`]),
     ...(needsInstall ? ['npm install'] : []),
+    ...(isPackage || !isWhole ? [] : additionsTo(template)),
     ...(isWhole ? [] : ['add to the configuration: "auth": { "path": "./auth.ts:auth" }']),
-    isPackage ? 'npm run dev' : `${inShell} dev`,
+    commandsOf(template, origin, isPackage).dev,
     ...(isWhole
       ? [
           `curl -s localhost:2024/runs/wait ${['content-type: application/json', ...headers]

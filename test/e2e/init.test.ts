@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { TEMPLATES } from '../../src/cli/init/templates.ts';
 import { runHere } from '../support/command-line.ts';
 import { suite } from '../support/suite.ts';
 import { withTempDir } from '../support/temp-dir.ts';
@@ -100,10 +101,33 @@ test('the schema that the configuration of init names is there, also without the
     symlinkSync(dirname(PACKAGES), join(installed, 'node_modules/rewound'));
     mkdirSync(other);
     writeFileSync(join(other, 'package.json'), '{}');
-    await runHere(['init', other, '--template', 'function']);
+    const { out } = await runHere(['init', other, '--template', 'function']);
+    assert.deepEqual(stepsOf(out).slice(1, 2), ['npx rewound dev']);
     assert.deepEqual(schemaOf(installed), schemaOf(other));
     assert.equal(schemaOf(other).properties.graphs.description, 'The graphs to serve.');
     assert.deepEqual(readdirSync(installed).includes('platform.schema.json'), false);
+  }));
+
+test('given a manifest that is there, init says what to add to it, and its page names commands that are there', () =>
+  withTempDir(async (dir) => {
+    // given
+    writeFileSync(join(dir, 'package.json'), '{}');
+    const template = TEMPLATES['agent']!;
+    // when
+    const { out } = await runHere(['init', dir]);
+    // then
+    const [module, install, installDev, dev] = stepsOf(out).slice(1);
+    assert.deepEqual([module, dev], ['npm pkg set type=module', 'npx rewound dev']);
+    for (const [line, packages] of [
+      [install, template.dependencies],
+      [installDev, template.devDependencies],
+    ] as const)
+      for (const [name, version] of Object.entries(packages))
+        assert.ok(line!.includes(` ${name}@${version}`));
+    assert.equal(readFileSync(join(dir, 'package.json'), 'utf8'), '{}');
+    const page = readFileSync(join(dir, 'README.md'), 'utf8');
+    assert.match(page, /npx rewound dev[^]*npx tsx --test agent\.test\.ts/);
+    assert.doesNotMatch(page, /npm (run dev|test)/);
   }));
 
 test('init adds a workflow and a debugger configuration beside what a project has, and overwrites neither', () =>

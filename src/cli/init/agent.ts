@@ -120,13 +120,19 @@ export const ENV = `# A model with its provider, and the provider's key; then np
 # OPENAI_API_KEY=
 `;
 
-export const readmeOf = (title: string): string => `# ${title}
+/** Commands of a project in a shell. */
+export interface Commands {
+  readonly dev: string;
+  readonly test: string;
+}
+
+export const readmeOf = (title: string, { dev, test }: Commands): string => `# ${title}
 
 An agent with two tools, one of which asks before it acts.
 
     npm install
-    npm run dev     # serves it on http://127.0.0.1:2024 and takes over each saved file
-    npm test        # runs agent.test.ts
+    ${dev.padEnd(15)} # serves it on http://127.0.0.1:2024 and takes over each saved file
+    ${test.padEnd(15)} # runs agent.test.ts
 
 A stand-in answers until \`.env\` names a model and its key (see \`.env.example\`).
 `;
