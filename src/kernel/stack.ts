@@ -27,11 +27,13 @@ export const causesIn = (stack: string): string[] =>
 /** Stacks of `thrown` and its causes, at most `MAX_STACK_BYTES` long; undefined when it has none. */
 export function stackOf(thrown: unknown): string | undefined {
   const stacks: string[] = [];
+  const pending = [thrown];
   try {
-    let error = thrown as Stacked | null | undefined;
-    while (stacks.length <= MAX_CAUSES && typeof error?.stack === 'string') {
+    while (stacks.length <= MAX_CAUSES && pending.length > 0) {
+      const error = pending.shift() as Stacked | null | undefined;
+      if (typeof error?.stack !== 'string') continue;
       stacks.push(withShortHeader(error.stack));
-      error = (error.cause ?? error.errors?.[0]) as typeof error;
+      pending.unshift(...(error.cause ? [error.cause] : (error.errors ?? [])));
     }
   } catch {
     // Members of a thrown object may be getters that throw; the stacks read so far are kept.

@@ -48,9 +48,8 @@ export async function locateFailure(
     return new LocatedFailure(error, { node, channel, ...place });
   }
   const state = await read('');
-  const { pregelTaskId } = Object(error) as { pregelTaskId?: unknown };
   const failed =
-    state?.tasks.find(({ id }) => id === pregelTaskId) ?? onlyFailed(state) ?? onlyTask(error, state);
+    state?.tasks.find(({ id }) => id === taskIdOf(error)) ?? onlyFailed(state) ?? onlyTask(error, state);
   if (failed === undefined) return error;
 
   const names = [failed.name];
@@ -67,6 +66,12 @@ export async function locateFailure(
     ...(typeof step === 'number' && { step: step + 1 }),
     ...toPlace(graph, error, names),
   });
+}
+
+/** Of an error of several tasks the first one's. */
+function taskIdOf(error: unknown): unknown {
+  const { pregelTaskId, errors } = Object(error) as { pregelTaskId?: unknown; errors?: unknown };
+  return pregelTaskId ?? (Array.isArray(errors) ? Object(errors[0]).pregelTaskId : undefined);
 }
 
 /** The stack with the place of the node's function, or of its conditional edge, if it shows no file of the project. */

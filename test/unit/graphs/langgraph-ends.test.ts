@@ -30,6 +30,22 @@ test('a failed run names the node in its subgraph, the step, and the line that t
   assert.match(origin?.stack ?? '', /^Error: no luck\n[^]*\nCaused by: RangeError: offline\n/);
 });
 
+test('a run in which parallel nodes fail at once names the first, and the errors of all', async () => {
+  const graph = new StateGraph(Log)
+    .addNode('left', () => {
+      throw new Error('left is wrong');
+    })
+    .addNode('right', () => {
+      throw new RangeError('right is wrong');
+    })
+    .addEdge('__start__', 'left')
+    .addEdge('__start__', 'right')
+    .compile();
+  const { origin } = await openBench(graph).run({ input: START });
+  assert.deepEqual([origin?.node, origin?.step], ['left', 1]);
+  assert.match(origin?.stack ?? '', /Caused by: Error: left is wrong\n[^]*Caused by: RangeError: right/);
+});
+
 test('given a node that throws what is no error, when the run ends, then the end is an error all the same', async () => {
   const failing = (thrown: unknown) =>
     openBench(chain(() => Promise.reject(thrown as Error))).run({ input: START });

@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
 import {
   MAX_STACK_BYTES,
+  causesIn,
   foreignFrames,
   projectFrames,
   stackOf,
@@ -27,6 +28,14 @@ test('a thrown value without a stack, or with one that throws, has none', () => 
     },
   };
   for (const thrown of ['text', null, undefined, 7, {}, hostile]) assert.equal(stackOf(thrown), undefined);
+});
+
+test('a stack has the causes of an error, and all errors that it stands for', () => {
+  const both = new AggregateError([
+    new Error('left', { cause: new Error('below') }),
+    new RangeError('right'),
+  ]);
+  assert.deepEqual(causesIn(stackOf(both)!), ['Error: left', 'Error: below', 'RangeError: right']);
 });
 
 test('the place of a failure is its first frame outside of packages and of this program', () => {
