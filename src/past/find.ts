@@ -23,8 +23,12 @@ export async function findTarget(history: History, given: string | undefined): P
   const threads = await history.past.threadIds(prefix, MAX_NAMED);
   const [id, ...others] = [...runs, ...threads];
   if (id === undefined) throw new Unavailable(`no run or thread begins with ${prefix}`);
-  if (others.length > 0)
-    throw new Error(`several runs or threads begin with ${prefix}: ${[id, ...others].join(', ')}`);
+  if (others.length > 0) {
+    const isCut = Math.max(runs.length, threads.length) === MAX_NAMED;
+    const named = [...runs.map((run) => `run ${run}`), ...threads.map((thread) => `thread ${thread}`)];
+    const lines = [...named, ...(isCut ? ['…'] : [])].map((line) => `\n  ${line}`);
+    throw new Error(`several runs or threads begin with ${prefix}:${lines.join('')}`);
+  }
   if (runs.length === 0) return { threadId: id };
   const run = (await history.views.runs.get(id))!;
   return { threadId: run.threadId, run };

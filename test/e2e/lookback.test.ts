@@ -14,13 +14,15 @@ const test = suite('looking back at recorded runs', { timeoutMs: 300_000 });
 interface Past extends Scene {
   readonly failed: { readonly thread: string; readonly run: string };
   readonly good: { readonly thread: string; readonly run: string };
+  readonly quoted: { readonly thread: string; readonly run: string };
 }
 
 const scene = shared<Past>(test, (use) =>
   withRecorded('lookback', async (recorded) => {
     const failed = await recorded.run('desk', { input: { question: 'please fail' } });
     const good = await recorded.run('desk', { input: { question: 'what does it cost' } });
-    await use({ ...recorded, failed, good });
+    const quoted = await recorded.run('quote', { input: { question: 'two tons' } });
+    await use({ ...recorded, failed, good, quoted });
   }),
 );
 
@@ -89,15 +91,16 @@ test('options that name what is not there are refused with 2, and a stop says ho
 /** A copy of the project whose code can be changed, and the exported threads. */
 async function withCopy(
   past: Past,
+  name = 'copy',
 ): Promise<{ folder: string; files: string[]; change(from: RegExp, to: string): Promise<void> }> {
-  const { command, config, failed, good, programs } = past;
-  const folder = join(programs.dir, 'copy');
+  const { command, config, failed, good, quoted, programs } = past;
+  const folder = join(programs.dir, name, 'copy');
   await cp(config, folder, { recursive: true });
-  await cp(join(config, '../recorded'), join(programs.dir, 'recorded'), { recursive: true });
+  await cp(join(config, '../recorded'), join(programs.dir, name, 'recorded'), { recursive: true });
   const modules = fileURLToPath(new URL('../../node_modules', import.meta.url));
-  await symlink(modules, join(programs.dir, 'node_modules'));
-  const files = ['failed', 'good'].map((name) => join(folder, `${name}.rewound`));
-  for (const [at, { thread }] of [failed, good].entries())
+  await symlink(modules, join(programs.dir, name, 'node_modules'));
+  const files = ['failed', 'good', 'quoted'].map((name) => join(folder, `${name}.rewound`));
+  for (const [at, { thread }] of [failed, good, quoted].entries())
     assert.equal((await command(['export', '--thread', thread, '-o', files[at]!])).code, 0);
   const source = join(folder, 'desk.ts');
   return {
@@ -112,7 +115,7 @@ test('a failure is a test until it is mended; --update keeps what was meant and 
   const summary = join(folder, 'summary.md');
   const check = (...args: string[]) =>
     past.programs.run({
-      args: ['rerun', '--check', ...files, '--config', folder, ...args],
+      args: ['rerun', '--check', ...files.slice(0, 2), '--config', folder, ...args],
       env: { ...past.env, GITHUB_STEP_SUMMARY: summary },
       cwd: folder,
     });
@@ -148,6 +151,30 @@ test('a failure is a test until it is mended; --update keeps what was meant and 
   assert.equal(updated.code, 0, updated.output);
   assert.deepEqual([after.code, after.output.match(/^equal /gm)?.length], [0, 2], after.output);
   assert.deepEqual(await readFile(files[1]!), bytes);
+});
+
+test('a check as JSON has the code of its lines; a call before a failure mends nothing, and a new failure is told', async () => {
+  const past = scene();
+  const { folder, files, change } = await withCopy(past, 'other');
+  const check = (file: string, ...args: string[]) =>
+    past.programs.run({
+      args: ['rerun', '--check', file, '--config', folder, ...args],
+      env: past.env,
+      cwd: folder,
+    });
+  // when
+  const json = await check(files[2]!, '--json');
+  await change(/const reply = await fetch\(`\$\{model\}\/quote/, 'await fetch(`${model}/stock`);\n$&');
+  await change(/return \{ total: order/, 'missing();\n  $&');
+  const called = await check(files[2]!);
+  const broken = await check(files[1]!);
+  // then
+  const { check: checked, verdict } = JSON.parse(json.output.split('\n').at(-2)!);
+  assert.deepEqual([json.code, checked, verdict], [1, 'fails', 'equal'], json.output);
+  assert.equal(called.code, 1, called.output);
+  assert.match(called.output, /^different .*makes (a|another) request/m);
+  assert.equal(broken.code, 1, broken.output);
+  assert.match(broken.output, /; it fails with ReferenceError: missing is not defined at \S+desk\.ts:28:3$/m);
 });
 
 test('a debugger that --inspect waits for, and an editor with F5, stop in the node with its state in view', async () => {

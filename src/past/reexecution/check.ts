@@ -13,7 +13,7 @@ import { counted } from '../tell/text.ts';
 import { projectFile } from '../source-files.ts';
 import type { Reexecution } from './execute.ts';
 import { stepOfTask } from './places.ts';
-import { verdictLines } from './print.ts';
+import { failsAsItDid, newFailure, NO_LONGER_FAILS, verdictLines } from './print.ts';
 
 const REPORTERS = ['text', 'github'] as const;
 export type Reporter = (typeof REPORTERS)[number];
@@ -48,7 +48,7 @@ const CODES: Readonly<Record<Checked, number>> = {
   ...{ equal: 0, mended: 0, updated: 0, fails: 1, different: 1, untried: 3 },
 };
 
-function checkedOf({ result, isExpected, isUpdated }: Judged): Checked {
+export function checkedOf({ result, isExpected, isUpdated }: Judged): Checked {
   const { verdict, outcome, passesFailure } = result;
   if (isUpdated) return isExpected ? 'updated' : 'equal';
   if (passesFailure === true && !isExpected) return 'mended';
@@ -105,13 +105,14 @@ const MAX_LINE_CHARACTERS = 600;
 function textOf({ result }: Judged, checked: Checked): string {
   const { runId, graphId, outcome } = result;
   const how = (): string => {
-    if (checked === 'mended') return ': it failed and no longer does';
-    if (checked === 'fails' && outcome?.kind === 'error')
-      return `: fails as it did: ${outcome.error}: ${outcome.message}`;
+    if (checked === 'mended') return `: ${NO_LONGER_FAILS}`;
+    if (checked === 'fails' && outcome?.kind === 'error') return `: ${failsAsItDid(outcome)}`;
     if (checked === 'equal' || checked === 'updated') return '';
-    return verdictLines(result)[0]!.replace(
-      /^run \S+ of [^:]*: (?:untried: |different: |different at )/,
-      ': ',
+    const [first] = verdictLines(result);
+    const failure = newFailure(result);
+    return (
+      first!.replace(/^run \S+ of [^:]*: (?:untried: |different: |different at )/, ': ') +
+      (failure === undefined ? '' : `; ${failure}`)
     );
   };
   return `run ${runId} of ${graphId}${how()}`.replace(/\s+/g, ' ').slice(0, MAX_LINE_CHARACTERS);

@@ -11,7 +11,7 @@ import { Unavailable } from '../../kernel/unavailable.ts';
 import { findTarget } from '../find.ts';
 import { readRunSteps } from '../run-steps.ts';
 import type { RunTrace } from '../trace.ts';
-import { codeOf, openReport, type Judged, type ReportHost, type Reporter } from './check.ts';
+import { checkedOf, codeOf, openReport, type Judged, type ReportHost, type Reporter } from './check.ts';
 import { openDebugger } from './debugger.ts';
 import { answersOf, matchOf, membersOf } from './edits.ts';
 import type { Reexecution, ReexecutionOptions } from './execute.ts';
@@ -67,9 +67,9 @@ export async function rerun(
   if (options.update === true && targets.some(({ file }) => file === undefined))
     throw new Error('--update: expected exported files, whose expectations it rewrites');
   const single = SINGLE.find((name) => [options[name] ?? []].flat().length > 0);
-  const isChecked =
-    (options.check ?? options.update ?? options.reporter !== undefined) && options.json !== true;
-  const report = isChecked ? openReport(options.reporter ?? 'text', host) : undefined;
+  const isChecked = options.check ?? options.update ?? options.reporter !== undefined;
+  const report =
+    isChecked && options.json !== true ? openReport(options.reporter ?? 'text', host) : undefined;
   const judge = openJudgeFor(options, host, isChecked);
   const all: Judged[] = [];
   /** What code of a run is refused later counts for the last one, so that is told at the end. */
@@ -79,7 +79,7 @@ export async function rerun(
     const { wrongOption } = judged.result;
     if (wrongOption !== undefined) throw new Error(wrongOption);
     if (report !== undefined) report.tell(judged);
-    else printJudged(judged, options, print);
+    else printJudged(judged, { ...options, isChecked }, print);
     all.push(judged);
   };
   try {
@@ -224,11 +224,13 @@ const valuesOf = async (history: History, { head, threadId }: RunRecord): Promis
 
 /** Prints the verdict, and what came of an edited or paused run. */
 function printJudged(
-  { result, recorded, run }: Judged,
-  options: RerunOptions,
+  judged: Judged,
+  { json, isChecked }: { readonly json?: boolean | undefined; readonly isChecked: boolean },
   print: (line: string) => void,
 ): void {
-  if (options.json === true) return print(JSON.stringify(toJsonReport(result)));
+  const { result, recorded, run } = judged;
+  if (json === true)
+    return print(JSON.stringify({ ...toJsonReport(result), ...(isChecked && { check: checkedOf(judged) }) }));
   printReexecution(result, print);
   if (recorded !== undefined && result.values !== undefined) printWhatIf(result, recorded, run, print);
 }

@@ -1,6 +1,8 @@
 /** Parses the options of a re-execution that edit the run. */
+import { existsSync } from 'node:fs';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { readTextFile } from '../../kernel/text-file.ts';
+import { Unavailable } from '../../kernel/unavailable.ts';
 
 export function matchOf(text = 'exact'): 'exact' | 'url' {
   if (text === 'exact' || text === 'url') return text;
@@ -20,6 +22,7 @@ export function answersOf(given: readonly string[], count: number): Map<number, 
             ? '--answer: the run has no recorded exchange'
             : `--answer: expected an exchange from 1 to ${count}, found ${number}`,
         );
+      if (!existsSync(file)) throw new Unavailable(`--answer: ${file} is missing`);
       return [Number(number), readTextFile(file)];
     }),
   );

@@ -220,6 +220,8 @@ async function execute(data: RunData, sandbox: Sandbox, options: ReexecutionOpti
       !isPaused &&
       closed.size === 0 &&
       isBehind(request) &&
+      // A request of its own before those of the recording says nothing of the failure behind them.
+      (request === undefined || (await firstUnused(player)) === undefined) &&
       (isBehind(divergence) || isFailure(divergence));
     return {
       ...{ ...base, comparison, values: valuesOf(found, order) },

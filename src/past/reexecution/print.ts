@@ -2,7 +2,8 @@
 import type { Json } from '../../kernel/json.ts';
 import type { RecordedRequest } from '../../recording/parts.ts';
 import { shortId } from '../../kernel/ids.ts';
-import { counted } from '../tell/text.ts';
+import { placeText, userPlaceOf } from '../../kernel/stack.ts';
+import { clip, counted } from '../tell/text.ts';
 import { commonEnds } from '../compare/alignment.ts';
 import type { Comparison } from '../compare/executions.ts';
 import { joinPaths, type Difference } from '../compare/difference.ts';
@@ -39,26 +40,49 @@ export function printReexecution(result: Reexecution, print: (line: string) => v
     print(`different: ${first}${hint ?? ''}`);
     for (const line of lines) print(`  ${line}`);
   }
+  const failure = newFailure(result);
+  if (failure !== undefined) print(failure);
 }
 
-/** The first line tells the verdict, others show how a request differs. */
+/** The first line tells the verdict, others show how a request differs, or the failure that made the difference. */
 export function verdictLines(result: Reexecution, tookMs?: number): string[] {
-  const { runId, graphId, verdict, comparison, exchanges, request, reasons } = result;
+  const { runId, graphId, verdict, comparison, exchanges, request, reasons, outcome } = result;
   const run = `run ${shortId(runId)}… of ${graphId}:`;
+  const took = tookMs === undefined ? [] : [`${(tookMs / 1000).toFixed(1)} s`];
+  if (result.passesFailure === true) return [`${run} mended: ${[NO_LONGER_FAILS, ...took].join(', ')}`];
   if (verdict === 'untried') return [`${run} untried: ${reasons.join('; ')}`];
   if (verdict === 'equal') {
     const counts = [
       counted(comparison?.checkpoints ?? 0, 'checkpoint'),
       `${counted(exchanges, 'call')} served`,
-      ...(tookMs === undefined ? [] : [`${(tookMs / 1000).toFixed(1)} s`]),
+      ...took,
     ];
-    return [`${run} equal (${counts.join(', ')})`];
+    const failed = outcome?.kind === 'error' ? `: ${failsAsItDid(outcome)}` : '';
+    return [`${run} equal (${counts.join(', ')})${failed}`];
   }
   if (request !== undefined) {
     const [place, ...lines] = requestLines(request);
     return [`${run} different: ${place}`, ...lines.map((line) => `  ${line}`)];
   }
-  return [`${run} different at ${differenceText(comparison!.divergence!)}`];
+  const failure = newFailure(result);
+  return [
+    `${run} different at ${differenceText(comparison!.divergence!)}`,
+    ...(failure === undefined ? [] : [`  ${failure}`]),
+  ];
+}
+
+export const NO_LONGER_FAILS = 'it failed and no longer does';
+
+export const failsAsItDid = ({ error, message }: { error: string; message: string }): string =>
+  `fails as it did: ${error}: ${clip(message, MAX_SHOWN)}`;
+
+/** The failure of a run that differs: it explains a value that is missing. */
+export function newFailure({ verdict, outcome, request }: Reexecution): string | undefined {
+  // Without an answer, what code fails with follows from its request.
+  if (verdict !== 'different' || outcome?.kind !== 'error' || request !== undefined) return undefined;
+  const place = userPlaceOf(outcome.origin?.stack ?? '');
+  const at = place === undefined ? '' : ` at ${placeText(place)}`;
+  return `it fails with ${outcome.error}: ${clip(outcome.message, MAX_SHOWN)}${at}`;
 }
 
 function differenceText({ what, step, node, channel, path, recorded, found }: Difference): string {

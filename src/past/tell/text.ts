@@ -48,10 +48,15 @@ export const shortId = (id: string): string => `${id.slice(0, 13)}…`;
 export const shortIds = (text: string): string =>
   text.replaceAll(/\b([0-9a-f]{8}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…');
 
-/** Breaks text at spaces into lines of at most `columns` characters; all but the first are indented. */
-export function wrap(text: string, columns: number, indent: number): string[] {
+/** Breaks text at its line ends, and at spaces into lines of at most `columns` characters; all but the first are indented. */
+export const wrap = (text: string, columns: number, indent: number): string[] =>
+  text
+    .split(/\s*\n\s*/)
+    .flatMap((line, at) => wrapLine(at === 0 ? line : ' '.repeat(indent) + line, columns, indent));
+
+function wrapLine(line: string, columns: number, indent: number): string[] {
   const lines: string[] = [];
-  let rest = text;
+  let rest = line;
   while (rest.length > columns) {
     const room = rest.lastIndexOf(' ', columns);
     const at = room > indent ? room : columns;
