@@ -6,11 +6,13 @@
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { JsonObject } from '../../src/kernel/json.ts';
+import type { Batch } from '../../src/store/port/log.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
-import { headPosition, insertEvents, recordEvents } from '../../src/store/sqlite/event-store.ts';
+import { insertEvents, recordEvents } from '../../src/store/sql/event-store.ts';
+import { createRowWriter } from '../../src/store/sql/row-writer.ts';
+import { newIds, type Work } from '../../src/store/sql/work.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/store/sqlite/log.ts';
 import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
-import { createRowWriter } from '../../src/store/sqlite/row-store.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../../src/thread/events.ts';
@@ -111,7 +113,13 @@ export async function buildBulk(
   db.pragma('cache_size = -2000000');
   const prepare = createStatements(db);
   const payloads = createPayloadWriter(prepare);
-  const writeRow = createRowWriter(prepare);
+  const { run, context } = prepare.driver;
+  const rowWrite = createRowWriter(context.coder);
+  function* append(batch: Batch, at: number): Work<void> {
+    const recorded = recordEvents(batch, at, yield newIds('events'));
+    yield* insertEvents(context, recorded);
+    for (const write of recorded.flatMap(projection.project)) yield rowWrite(write);
+  }
   const began = clock.monotonic();
   let at = clock.now() - (threads + 3 * runs) * STEP_MS;
   for (let first = 0; first < threads; first += THREADS_PER_TRANSACTION) {
@@ -120,12 +128,9 @@ export async function buildBulk(
         const events = factsOf(i, Math.floor(runs / threads) + (i < runs % threads ? 1 : 0));
         const stream = threadStream(threadIdOf(i));
         for (const [expected, event] of events.entries()) {
-          const append = { stream, expected, events: [event] };
           at += STEP_MS;
-          const batch = { commandId: `${stream}-${expected}`, appends: [append] };
-          const recorded = recordEvents(batch, at, headPosition(prepare));
-          insertEvents(prepare, recorded);
-          for (const write of recorded.flatMap(projection.project)) writeRow(write);
+          const commandId = `${stream}-${expected}`;
+          run(append({ commandId, appends: [{ stream, expected, events: [event] }] }, at));
         }
         prepare('INSERT INTO snapshots VALUES (?, ?, ?)').run(
           stream,
@@ -149,6 +154,6 @@ export async function buildBulk(
       valueChannels: ['messages'],
       blobs: [{ channel: 'messages', version: '1', data: values }],
     };
-    payloads.write([{ kind: 'checkpoint', threadId, runId: 'r', checkpoint }], at);
+    run(payloads.write([{ kind: 'checkpoint', threadId, runId: 'r', checkpoint }], at));
   }
 }

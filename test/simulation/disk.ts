@@ -11,14 +11,14 @@ import type { Recorded } from '../../src/store/port/events.ts';
 import type { Batch, CommitResult, EventLog, Notice } from '../../src/store/port/log.ts';
 import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
-import { loadSnapshot, readAll, readStream, streamVersion } from '../../src/store/sqlite/event-store.ts';
+import { loadSnapshot, readAll, readStream, streamVersion } from '../../src/store/sql/event-store.ts';
 import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
-import { createBatchWriter } from '../../src/store/sqlite/batch-writer.ts';
+import { createBatchWriter } from '../../src/store/sql/batch-writer.ts';
 import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
-import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
+import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
 import { prepareSchema } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
@@ -51,6 +51,7 @@ export interface DiskOptions {
 export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
   const db = openConnection(':memory:');
   const prepare = createStatements(db);
+  const { run, context } = prepare.driver;
   prepareSchema(db);
   prepareRows(db, prepare, projection);
   let notices: Notice[] = [];
@@ -61,7 +62,7 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
   const writer = createWriter({
     db,
     prepare,
-    batches: createBatchWriter(prepare, createPayloadWriter(prepare), projection),
+    batches: createBatchWriter(context, createPayloadWriter(prepare), projection),
     now,
     room: { isFull: () => false, giveUp: () => false },
     committed: () => undefined,
@@ -119,10 +120,10 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
       }
       return result;
     },
-    readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
-    readAll: async (after, limit) => readAll(prepare, after, limit),
-    loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
-    streamVersion: async (stream) => streamVersion(prepare, stream),
+    readStream: async (stream, from, limit) => run(readStream(context, stream, from, limit)),
+    readAll: async (after, limit) => run(readAll(context, after, limit)),
+    loadSnapshot: async (stream) => run(loadSnapshot(context, stream)),
+    streamVersion: async (stream) => run(streamVersion(stream)),
     payloads: history.payloads,
     views: history.views,
     rows,

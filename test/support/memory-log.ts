@@ -34,8 +34,7 @@ export function createMemoryLog(options: {
     if (lease !== undefined && leases.get(lease.runId) !== leaseKey(lease.attempt, lease.leaseId))
       return { kind: 'fenced-out' };
     for (const { stream, expected } of appends)
-      if (versionOf(stream) !== expected)
-        return { kind: 'version-conflict', stream, actual: versionOf(stream) };
+      if (versionOf(stream) !== expected) return { kind: 'version-conflict', stream };
     const at = options.now();
     const recorded = appends.flatMap(({ stream, expected, events: facts, times, snapshot }) => {
       const version = expected + facts.length;

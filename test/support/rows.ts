@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
-import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
+import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 
 /** Lends the rows of a data directory, read-only, beside an open log too. */

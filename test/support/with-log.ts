@@ -6,7 +6,7 @@ import { openConnection, type Connection } from '../../src/store/sqlite/connecti
 import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/store/sqlite/log.ts';
-import { createRowReader, type RowReader } from '../../src/store/sqlite/row-store.ts';
+import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { projection as realProjection } from '../../src/store/sql/rows/projection.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';

@@ -57,7 +57,7 @@ export interface Receipt {
 export type CommitResult =
   | { readonly kind: 'committed'; readonly receipt: Receipt }
   | { readonly kind: 'duplicate'; readonly receipt: Receipt }
-  | { readonly kind: 'version-conflict'; readonly stream: string; readonly actual: number }
+  | { readonly kind: 'version-conflict'; readonly stream: string }
   | { readonly kind: 'fenced-out' }
   | { readonly kind: 'unknown-outcome'; readonly cause: string }
   /** The disk is full and nothing of the batch was written. */

@@ -4,24 +4,42 @@
  */
 import type { Coder, Stored } from './coder.ts';
 
-export type StepParams = Readonly<Record<string, Stored | number | null | readonly string[]>>;
+type Param = Stored | number | null;
 
-/** A statement, constant text with named parameters. */
+/** By name (`@name`), or by place (`?`) where each microsecond counts. */
+export type StepParams = Readonly<Record<string, Param>> | readonly Param[];
+
+/** A statement, constant text with parameters. */
 export interface Step {
   /**
    * `rows`: all rows are the answer. `count`: how many rows were changed is the answer. `write`: nobody waits for an
-   * answer; what fails undoes the transaction. `id`: the answer is a new row id of the table, higher than those that the
-   * same transaction has got; `sql` is the table's name.
+   * answer; what fails undoes the transaction. `some`: as `write`, and a row must be found or changed: else the work is
+   * refused. `ids`: the answer is the first of `count` new row ids of the table `sql`, which follow each other.
    */
-  readonly want: 'rows' | 'count' | 'write' | 'id';
+  readonly want: 'rows' | 'count' | 'write' | 'some' | 'ids';
   readonly sql: string;
   readonly params: StepParams;
+  /** What a work without such a row is refused with; what it has written is undone. */
+  readonly refusal?: () => Error;
 }
 
-/** Returns its result; throws what the work refuses. Between two steps no other work sees what was written. */
+/**
+ * Returns its result; throws what the work refuses. Between two steps no other work sees what was written. `never`: the
+ * one who asks names the type of the answer.
+ */
 export type Work<T> = Generator<Step, T, never>;
+
+export const rows = (sql: string, params: StepParams): Step => ({ want: 'rows', sql, params });
+export const count = (sql: string, params: StepParams): Step => ({ want: 'count', sql, params });
+export const write = (sql: string, params: StepParams): Step => ({ want: 'write', sql, params });
+export const some = (sql: string, params: StepParams, refusal: () => Error): Step => ({
+  ...{ want: 'some', sql, params, refusal },
+});
+export const newIds = (table: string, of = 1): Step => ({ want: 'ids', sql: table, params: { count: of } });
 
 /** What work knows of the engine that runs it. */
 export interface WorkContext {
   readonly coder: Coder;
+  /** Behind a SELECT: the rows that it finds stay as they are until the commit. */
+  readonly lockRows: string;
 }

@@ -1,7 +1,7 @@
 /** Questions on a connection of SQLite. Lists are bound as JSON. */
 import type { Ask, Dialect, Params } from '../sql/ask.ts';
 import type { Cell, Row } from '../port/rows.ts';
-import { openCells } from './row-store.ts';
+import { openCells } from './row-reader.ts';
 import type { Prepare } from './statements.ts';
 
 const within = (parameter: string): string => `IN (SELECT value FROM json_each(@${parameter}))`;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DiskFailed, toOpenFailure } from '../port/disk.ts';
 import { PLAIN, type Coder } from '../sql/coder.ts';
 import type { History, StoredSnapshot } from '../port/past.ts';
+import { headPosition, readAll, readStream } from '../sql/event-store.ts';
 import type { Projection } from '../sql/projection.ts';
 import { projectThread } from '../sql/rows/threads.ts';
 import { toThread } from '../sql/views/thread-queries.ts';
@@ -12,7 +13,6 @@ import { createViews } from '../sql/views/views.ts';
 import { createAsk, withOwnScans } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { findBadChecksum } from './payloads/checksums.ts';
-import { headPosition, readAll, readStream } from './event-store.ts';
 import { endsBefore, readMark } from './files/high-water-mark.ts';
 import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { LOG_FILE } from './log.ts';
@@ -20,7 +20,7 @@ import { createPastViews } from './past-views.ts';
 import { findBadPayload } from './payloads/payload-checks.ts';
 import { createPayloadReader } from './payloads/payload-store.ts';
 import { findDifference } from './row-comparison.ts';
-import { createRowReader } from './row-store.ts';
+import { createRowReader } from './row-reader.ts';
 import { assertFormat } from './schema.ts';
 import { createStatements } from './statements.ts';
 
@@ -53,13 +53,13 @@ export function viewHistory(
   { coder = PLAIN, marked = 0 }: { readonly coder?: Coder; readonly marked?: number | undefined } = {},
 ): History {
   const prepare = createStatements(db, coder);
-
+  const { run, context } = prepare.driver;
   const rows = createRowReader(prepare);
   const ask = withOwnScans(createAsk(prepare));
   const payloads = createPayloadReader(prepare);
   return {
-    readStream: (stream, from, limit) => readStream(prepare, stream, from, limit),
-    readAll: (after, limit) => readAll(prepare, after, limit),
+    readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
+    readAll: (after, limit) => run(readAll(context, after, limit)),
     snapshot(stream) {
       const row = prepare('SELECT version, state FROM snapshots WHERE stream = ?').get(stream) as
         StoredSnapshot | undefined;
@@ -75,7 +75,7 @@ export function viewHistory(
     damage() {
       const found = db.pragma('integrity_check(1)', { simple: true }) as string;
       if (found !== 'ok') return found;
-      const head = headPosition(prepare);
+      const head = run(headPosition());
       return head < marked ? endsBefore(db.name, head, marked) : undefined;
     },
     payloadFinding: () => findBadPayload(rows) ?? findBadChecksum(rows),

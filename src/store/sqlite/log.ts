@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { systemClock, type Clock } from '../../kernel/clock.ts';
 import { findExposure, isDiskFull, makeFolder, makePrivate, toOpenFailure } from '../port/disk.ts';
 import type { EventLog, Notice } from '../port/log.ts';
+import { createBatchWriter } from '../sql/batch-writer.ts';
+import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createViews } from '../sql/views/views.ts';
 import { createAsk } from './ask.ts';
-import { createBatchWriter } from './batch-writer.ts';
 import { openConnection, type Connection } from './connection.ts';
-import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from './event-store.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
@@ -72,6 +72,7 @@ function open(options: SqliteLogOptions): EventLog {
     const db = (opened = openConnection(file));
     prepareSchema(db);
     const prepare = createStatements(db, openCoder(db, keys));
+    const { run, context } = prepare.driver;
     prepareRows(db, prepare, projection);
 
     const committed = new Set<(notice: Notice) => void>();
@@ -95,7 +96,7 @@ function open(options: SqliteLogOptions): EventLog {
       onFault,
     });
     const mark = openHeadMark(file);
-    mark.note(headPosition(prepare));
+    mark.note(run(headPosition()));
     const held = createHeldValues();
     const heldTexts = createHeldTexts();
     // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
@@ -103,7 +104,7 @@ function open(options: SqliteLogOptions): EventLog {
     const writer = createWriter({
       db,
       prepare,
-      batches: createBatchWriter(prepare, createPayloadWriter(prepare, heldTexts), projection),
+      batches: createBatchWriter(context, createPayloadWriter(prepare, heldTexts), projection),
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       committed(batches, head) {
@@ -121,10 +122,10 @@ function open(options: SqliteLogOptions): EventLog {
     const payloads = createPayloadReader(prepare, held, heldTexts);
     return {
       commit: writer.commit,
-      readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
-      readAll: async (after, limit) => readAll(prepare, after, limit),
-      loadSnapshot: async (stream) => loadSnapshot(prepare, stream),
-      streamVersion: async (stream) => streamVersion(prepare, stream),
+      readStream: async (stream, from, limit) => run(readStream(context, stream, from, limit)),
+      readAll: async (after, limit) => run(readAll(context, after, limit)),
+      loadSnapshot: async (stream) => run(loadSnapshot(context, stream)),
+      streamVersion: async (stream) => run(streamVersion(stream)),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
       payloads,

@@ -1,7 +1,7 @@
 /** Named questions that replay asks of a log. */
 import type { ListedRow, PastViews } from '../port/past.ts';
 import { selectThreads } from '../sql/views/any-thread.ts';
-import type { RowReader } from './row-store.ts';
+import type { RowReader } from './row-reader.ts';
 import { opened, type Prepare } from './statements.ts';
 import { readPlacedWrites, readTasks, readWriters } from './payloads/write-reads.ts';
 

@@ -1,10 +1,10 @@
 /** P2: rows are a function of the log. They are folded stream by stream, in order of version, and written or compared. */
 import { createRowFold, type RowFold } from '../port/fold-rows.ts';
 import type { Recorded } from '../port/events.ts';
+import { nextEvents, toRecorded, type EventRow } from '../sql/event-store.ts';
 import type { Projection } from '../sql/projection.ts';
+import { createRowWriter } from '../sql/row-writer.ts';
 import type { Connection } from './connection.ts';
-import { eachEvent } from './event-store.ts';
-import { createRowWriter } from './row-store.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
 /** KiB. Written rows stay in memory until their indexes are made. */
@@ -22,18 +22,23 @@ export function foldStreams(
 ): boolean {
   const fold = createRowFold();
   let stream: string | undefined;
-  const isDone = eachEvent(source, (event) => {
-    if (event.meta.stream !== stream) {
-      take(fold);
-      fold.clear();
-      stream = event.meta.stream;
+  for (let last: EventRow | undefined; ;) {
+    const page = source.driver.run(nextEvents(last));
+    for (const row of page) {
+      if (row.stream !== stream) {
+        take(fold);
+        fold.clear();
+        stream = row.stream;
+      }
+      const event = toRecorded(source.coder, row);
+      if (!onEvent(event)) return false;
+      for (const write of project(event)) fold.add(write, event.meta.position);
     }
-    if (!onEvent(event)) return false;
-    for (const write of project(event)) fold.add(write, event.meta.position);
-    return true;
-  });
-  if (isDone) take(fold);
-  return isDone;
+    last = page.at(-1);
+    if (last === undefined) break;
+  }
+  take(fold);
+  return true;
 }
 
 /** Creates the derived tables, or replaces them when they were made by another version of the projection. */
@@ -57,10 +62,14 @@ function replaceRows(db: Connection, { coder }: Prepare, projection: Projection)
   db.exec(projection.ddl);
   const later = takeIndexes(db, projection.tables);
   // Statements of its own: the tables that others were prepared for are gone.
-  const write = createRowWriter(createStatements(db, coder), projection.sealed);
+  const written = createStatements(db, coder);
+  const writeOf = createRowWriter(coder, projection.sealed);
   foldStreams(createStatements(db, coder), projection, (fold) => {
-    for (const { table, cells } of fold.rows())
-      if (cells !== undefined) write({ op: 'put', table, row: cells });
+    for (const { table, cells } of fold.rows()) {
+      if (cells === undefined) continue;
+      const { sql, params } = writeOf({ op: 'put', table, row: cells });
+      written(sql).run(params);
+    }
   });
   for (const [table, rows] of Object.entries(projection.fill ?? {})) db.exec(`INSERT INTO ${table} ${rows}`);
   for (const sql of later) db.exec(sql);

@@ -15,7 +15,7 @@ import { assertComplete } from './files/high-water-mark.ts';
 import { dropOtherKeys, openKeyring, type EncryptionKeys } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
 import { LOG_FILE } from './log.ts';
-import { createRowReader } from './row-store.ts';
+import { createRowReader } from './row-reader.ts';
 import { assertFormat } from './schema.ts';
 import { openScrubber } from './files/scrubber.ts';
 import { createStatements } from './statements.ts';

@@ -1,6 +1,7 @@
 /** Prepares each SQL text once per connection, and has the coder of what the connection's rows hold. */
 import { PLAIN, type Coder } from '../sql/coder.ts';
 import type { Connection } from './connection.ts';
+import { createDriver, type Driver } from './driver.ts';
 import type { Statement } from './library.ts';
 
 /** SQL for the text of a column or expression whose content may be sealed. Plain texts cost no call of a function. */
@@ -10,6 +11,7 @@ export const opened = (column: string): string =>
 export interface Prepare {
   (sql: string): Statement;
   readonly coder: Coder;
+  readonly driver: Driver;
 }
 
 export function createStatements(db: Connection, coder: Coder = PLAIN): Prepare {
@@ -22,5 +24,5 @@ export function createStatements(db: Connection, coder: Coder = PLAIN): Prepare 
     }
     return statement;
   };
-  return Object.assign(prepare, { coder });
+  return Object.assign(prepare, { coder, driver: createDriver(prepare, coder) });
 }

@@ -15,7 +15,8 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { Batch, CommitResult, Notice } from '../port/log.ts';
 import { noticeOf } from '../port/notice.ts';
 import type { Connection } from './connection.ts';
-import { isFaultOfBatch, Refused, type BatchWriter } from './batch-writer.ts';
+import type { BatchWriter } from '../sql/batch-writer.ts';
+import { Refused } from '../sql/refused.ts';
 import { isTriedOnFullDisk, type Room } from './files/room.ts';
 import type { Prepare } from './statements.ts';
 
@@ -52,7 +53,7 @@ export interface WriterOptions {
   readonly batches: BatchWriter;
   readonly now: () => number;
   readonly room: Room;
-  /** Hears of the batches of each transaction that wrote something, and the position given last, if it is known. */
+  /** Hears of the batches of each transaction that wrote something, and the position given last, if one was. */
   readonly committed: (batches: readonly Batch[], head: number | undefined) => void;
   readonly announce: (notice: Notice) => void;
   readonly poisoned: (cause: string) => void;
@@ -71,7 +72,7 @@ export function createWriter({
   poisoned,
   onFault,
 }: WriterOptions): Writer {
-  const { apply, undone } = batches;
+  const { driver } = prepare;
   // Real time, whatever the server's clock says: other programs live in it.
   const { after, monotonic } = systemClock();
   let queue: Waiting[] = [];
@@ -84,6 +85,23 @@ export function createWriter({
 
   // Prepared: `exec` would compile these few words for every commit.
   const run = (sql: string): void => void prepare(sql).run();
+
+  function apply(batch: Batch, at: number): CommitResult {
+    const before = driver.changed;
+    try {
+      return driver.run(batches.apply(batch, at));
+    } catch (error) {
+      if (!(error instanceof Refused) || driver.changed !== before) throw error;
+      // Nothing but row ids is to be undone.
+      driver.undone();
+      return error.result;
+    }
+  }
+
+  function undone(): void {
+    driver.undone();
+    batches.undone();
+  }
 
   function schedule(): void {
     if (scheduled) return;
@@ -118,7 +136,7 @@ export function createWriter({
     );
     committed(
       written.map(({ batch }) => batch),
-      batches.head,
+      written.flatMap(({ receipt }) => receipt.events.at(-1)?.meta.position ?? []).at(-1),
     );
     const notice = noticeOf(written, notices + 1);
     // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
@@ -247,4 +265,10 @@ export function createWriter({
       for (const { resolve } of queue.splice(0)) resolve({ kind: 'unknown-outcome', cause: stopped });
     },
   };
+}
+
+/** A constraint that one batch broke, or data that SQLite cannot take, says nothing about the disk or the others. */
+function isFaultOfBatch(error: unknown): boolean {
+  if (error instanceof Database.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT');
+  return error instanceof TypeError || error instanceof RangeError || error instanceof Refused;
 }

@@ -11,10 +11,10 @@ import { makePrivate, syncFolder, toWriteFailure } from '../../port/disk.ts';
 import { seal } from './backup-file.ts';
 import { CONTENT_TABLES, findBadRow } from '../payloads/checksums.ts';
 import { openConnection } from '../connection.ts';
-import { headPosition } from '../event-store.ts';
+import { headPosition } from '../../sql/event-store.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertFormat } from '../schema.ts';
-import { createRowReader } from '../row-store.ts';
+import { createRowReader } from '../row-reader.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 
 export interface BackedUp {
@@ -49,7 +49,7 @@ export async function backUp(dir: string, file: string, options: BackupOptions):
     assertFormat(db);
     db.exec('BEGIN');
     const prepare = createStatements(db);
-    const position = headPosition(prepare);
+    const position = prepare.driver.run(headPosition());
     await assertContent(prepare, options.onProgress);
     makePrivate(partial);
     await db.backup(partial, {

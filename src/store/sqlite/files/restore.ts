@@ -8,7 +8,7 @@ import type { OnProgress } from '../../../kernel/progress.ts';
 import { makeFolder, syncFolder, toWriteFailure } from '../../port/disk.ts';
 import { assertWhole, copyDatabase, type Sealed } from './backup-file.ts';
 import { openConnection } from '../connection.ts';
-import { headPosition } from '../event-store.ts';
+import { headPosition } from '../../sql/event-store.ts';
 import { lockDirectory } from './lock.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertFormat } from '../schema.ts';
@@ -82,7 +82,7 @@ function lastPositionOf(copy: string, file: string): number {
   const db = openConnection(copy, { readonly: true });
   try {
     assertFormat(db, file);
-    return headPosition(createStatements(db));
+    return createStatements(db).driver.run(headPosition());
   } finally {
     db.close();
   }

@@ -4,7 +4,7 @@
  */
 import { KINDS, type Kind } from '../../port/kinds.ts';
 import type { Finding } from '../../port/past.ts';
-import type { RowReader } from '../row-store.ts';
+import type { RowReader } from '../row-reader.ts';
 
 export interface ContentTable {
   readonly table: string;

@@ -9,7 +9,7 @@
  */
 import type { Finding } from '../../port/past.ts';
 import { selectThreads } from '../../sql/views/any-thread.ts';
-import type { RowReader } from '../row-store.ts';
+import type { RowReader } from '../row-reader.ts';
 import { opened } from '../statements.ts';
 
 const DATA = opened('data');

@@ -8,8 +8,9 @@ import { KINDS, kindsWith } from '../../port/kinds.ts';
 import type { AcceptedRequest, ChannelText, PayloadReader, PayloadWrite } from '../../port/payloads.ts';
 import type { Stored } from '../../sql/coder.ts';
 import { mergePayloads } from '../../sql/merge-payloads.ts';
-import { forgetCommands, forgetRequests, redactRuns } from '../event-store.ts';
-import { writeQueue } from '../queue.ts';
+import type { PayloadWriter } from '../../sql/batch-writer.ts';
+import { forgetCommands, forgetRequests, redactRuns } from '../../sql/event-store.ts';
+import { writeQueue } from '../../sql/queue.ts';
 import type { Prepare } from '../statements.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
 import {
@@ -39,13 +40,6 @@ import { shownValues } from './shown-values.ts';
 import { findThread } from './text-threads.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 
-export interface PayloadWriter {
-  /** All of one batch, inside the commit's transaction. */
-  write(payloads: readonly PayloadWrite[], at: number): void;
-  /** What was written is undone, all of it or in part. */
-  undone(): void;
-}
-
 /** For the one connection that writes. */
 export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()): PayloadWriter {
   const store = { prepare, held };
@@ -55,7 +49,7 @@ export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()):
     ),
   );
   return {
-    write(payloads, at) {
+    *write(payloads, at) {
       for (const payload of mergePayloads(payloads)) {
         const { kind } = payload;
         if (kind === 'secret' || kind === 'resume') kept.add(kind);
@@ -72,9 +66,10 @@ export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()):
 
 function writePayload(store: PayloadStore, write: PayloadWrite, at: number): void {
   const { prepare } = store;
+  const { driver } = prepare;
   switch (write.kind) {
     case 'queue':
-      return writeQueue(prepare, write, at);
+      return driver.run(writeQueue(write, at));
     case 'frames':
       return writeFrames(store, write, at);
     case 'untracked-values':
@@ -125,9 +120,9 @@ function writePayload(store: PayloadStore, write: PayloadWrite, at: number): voi
       prepare('INSERT INTO requests VALUES (@key, @digest, @runId, @threadId, @at)').run({ ...write, at });
       return;
     case 'forget-commands':
-      return forgetCommands(prepare, write);
+      return driver.run(forgetCommands(write));
     case 'forget-requests':
-      return forgetRequests(prepare, write.stream, write.runIds);
+      return driver.run(forgetRequests(driver.context, write.stream, write.runIds));
     case 'forget-checkpoints':
       return forgetCheckpoints(store, write);
     case 'keep-checkpoints':
@@ -135,7 +130,7 @@ function writePayload(store: PayloadStore, write: PayloadWrite, at: number): voi
     case 'copy-checkpoints':
       return copyCheckpoints(store, write);
     case 'redact-runs':
-      redactRuns(prepare, write.stream, write.runIds);
+      driver.run(redactRuns(driver.context, write.stream, write.runIds));
       return forgetRunContents(prepare, 'content', write.runIds);
     case 'forget-frames':
       forgetFrames(store, write.runId, write.threadId);

@@ -14,7 +14,7 @@ import type {
   ThreadSource,
 } from '../../port/thread-source.ts';
 import { openConnection } from '../connection.ts';
-import { readStream } from '../event-store.ts';
+import { readStream } from '../../sql/event-store.ts';
 import type { Stored } from '../../sql/coder.ts';
 import { openCoder, type EncryptionKeys } from '../keyring.ts';
 import { LOG_FILE } from '../log.ts';
@@ -46,7 +46,8 @@ export function openThreadSource(dir: string, threadId: string, keys: Encryption
 
 function readThread(prepare: Prepare, threadId: string): Omit<ThreadSource, 'close'> {
   return {
-    readStream: async (stream, from, limit) => readStream(prepare, stream, from, limit),
+    readStream: async (stream, from, limit) =>
+      prepare.driver.run(readStream(prepare.driver.context, stream, from, limit)),
     size: async () => sizeOf(prepare, threadId),
     async *payloads() {
       yield* readCheckpoints(prepare, threadId);

@@ -1,0 +1,79 @@
+/**
+ * Writes one batch inside the transaction. Nothing is read to decide: the statements that write say what the batch
+ * depends on.
+ */
+import type { Batch, CommitResult, Lease } from '../port/log.ts';
+import { mergeWrites } from '../port/merge-writes.ts';
+import type { PayloadWrite } from '../port/payloads.ts';
+import type { RowWrite } from '../port/rows.ts';
+import { findReceipt, guardVersion, insertEvents, recordEvents, writeReceipt } from './event-store.ts';
+import type { Projection } from './projection.ts';
+import { createRowWriter } from './row-writer.ts';
+import { Refused } from './refused.ts';
+import { newIds, some, type Work, type WorkContext } from './work.ts';
+
+type UpdateWrite = Extract<RowWrite, { op: 'set' }>;
+
+export interface PayloadWriter {
+  /** All of one batch, inside the commit's transaction. */
+  write(payloads: readonly PayloadWrite[], at: number): Work<void>;
+  /** What was written is undone, all of it or in part. */
+  undone(): void;
+}
+
+export interface BatchWriter {
+  /** Refused with `Refused`. */
+  apply(batch: Batch, at: number): Work<CommitResult>;
+  /** What was written is undone, all of it or in part. */
+  undone(): void;
+}
+
+export function createBatchWriter(
+  context: WorkContext,
+  payloads: PayloadWriter,
+  projection: Projection,
+): BatchWriter {
+  const rowWrite = createRowWriter(context.coder, projection.sealed);
+  const held = `SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND lease_id = ? ${context.lockRows}`;
+
+  function* apply(batch: Batch, at: number): Work<CommitResult> {
+    // A batch without events leaves no receipt; its payloads are keyed, so a repetition cannot add to them.
+    const earlier =
+      batch.repeatable && batch.appends.length > 0 ? yield* findReceipt(context, batch.commandId) : undefined;
+    if (earlier !== undefined) return { kind: 'duplicate', receipt: earlier };
+    let appended = 0;
+    for (const append of batch.appends) {
+      appended += append.events.length;
+      // Without events only a look tells whether the stream is at the expected version.
+      if (append.events.length === 0) yield guardVersion(append);
+    }
+    const first: number = appended === 0 ? 0 : yield newIds('events', appended);
+    const events = recordEvents(batch, at, first);
+    const writes = mergeWrites(events.flatMap((event) => projection.project(event)));
+    const { lease } = batch;
+    const own = lease && writes.find((write): write is UpdateWrite => isUpdateOf(lease, write));
+    if (lease !== undefined && own === undefined)
+      yield some(held, [lease.runId, lease.attempt, lease.leaseId], fencedOut);
+    yield* insertEvents(context, events);
+    yield* writeReceipt(context, batch, events, at);
+    for (const write of writes) {
+      // X2 The update of the run's row says whether the lease is current.
+      if (write !== own) yield rowWrite(write);
+      else yield { ...rowWrite(leased(lease!, own)), want: 'some', refusal: fencedOut };
+    }
+    yield* payloads.write(batch.payloads ?? [], at);
+    return { kind: 'committed', receipt: { events, at } };
+  }
+
+  return { apply, undone: payloads.undone };
+}
+
+const fencedOut = (): Refused => new Refused({ kind: 'fenced-out' });
+
+const isUpdateOf = ({ runId }: Lease, write: RowWrite): write is UpdateWrite =>
+  write.op === 'set' && write.table === 'runs' && write.key['run_id'] === runId;
+
+const leased = ({ attempt, leaseId }: Lease, write: UpdateWrite): UpdateWrite => ({
+  ...write,
+  key: { ...write.key, attempt, lease_id: leaseId },
+});
