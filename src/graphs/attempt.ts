@@ -28,6 +28,8 @@ export interface Attempt {
   readonly frames: FrameSink;
   /** The checkpoint store; its writes reject once the attempt is over. */
   readonly store: AttemptStore;
+  /** Saves at once: no frames follow that precede the checkpoint. */
+  saveNow(checkpoint: NewCheckpoint): Promise<void>;
   /** The cross-thread item store of graph code; rejects once the attempt is over. */
   readonly items: StorePort;
   /** Ends the attempt with this error. Later calls have no effect. */
@@ -75,6 +77,10 @@ export async function runAttempt(
       underWay.delete(writing);
     }
   };
+  async function sendCheckpoint(checkpoint: NewCheckpoint, before: number): Promise<void> {
+    await frames.handOver();
+    await link.checkpoints.save({ ...checkpoint, frames: before });
+  }
   const attempt: Attempt = {
     signal: own.signal,
     clock,
@@ -89,13 +95,12 @@ export async function runAttempt(
         // The delay lets frames arrive that the runtime has already streamed.
         return tracked(async () => {
           await breatheTogether();
-          const before = made();
-          await frames.handOver();
-          await link.checkpoints.save({ ...checkpoint, frames: before });
+          await sendCheckpoint(checkpoint, made());
         });
       },
       saveWrites: (ns, id, writes) => tracked(() => link.checkpoints.saveWrites(ns, id, writes)),
     },
+    saveNow: (checkpoint) => tracked(() => sendCheckpoint(checkpoint, frames.made)),
     items: { batch: (requests) => tracked(() => link.store.batch(requests)) },
     fail,
     observe: (read) => (observed = read),

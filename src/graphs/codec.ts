@@ -37,11 +37,21 @@ export interface Reviver {
  * depth or size; its message starts the value's path with `name`.
  */
 export function encode(value: unknown, name?: string): string {
-  const path = name === undefined ? [] : [{ key: name, owner: NOBODY }];
-  const text = JSON.stringify(toTagged(value, path));
+  return toText(toTagged(value, pathOf(name)), name);
+}
+
+const pathOf = (name: string | undefined): Step[] =>
+  name === undefined ? [] : [{ key: name, owner: NOBODY }];
+
+/** JSON text of a value in the stored form. Throws `UnstorableValue` for an excessive size. */
+export function toText(stored: Json, name?: string): string {
+  const text = JSON.stringify(stored);
   const bytes = text.length > MAX_VALUE_BYTES / 3 ? Buffer.byteLength(text) : 0;
   if (bytes > MAX_VALUE_BYTES)
-    throw unstorable(path, `has ${bytes} bytes as JSON, where at most ${MAX_VALUE_BYTES} are expected,`);
+    throw unstorable(
+      pathOf(name),
+      `has ${bytes} bytes as JSON, where at most ${MAX_VALUE_BYTES} are expected,`,
+    );
   return text;
 }
 
@@ -139,6 +149,9 @@ function unstorable(path: readonly Step[], problem: string): UnstorableValue {
   return new UnstorableValue(`${place === '' ? 'The value' : place} ${problem} and cannot be stored`);
 }
 
+/** True for most values: the text has no tag, because `JSON.stringify` writes the key `$` only as `"$"`. */
+export const isPlainJson = (text: string): boolean => !text.includes('"$"');
+
 /** Creates the inverse of `encode`. Without a reviver messages, commands and sends become plain objects. */
 export function createDecoder(reviver?: Reviver): (text: string) => unknown {
   const members = (fields: JsonObject): Record<string, unknown> => {
@@ -190,9 +203,8 @@ export function createDecoder(reviver?: Reviver): (text: string) => unknown {
         throw new UnstorableValue(`The stored value has the unknown kind "${String(kind)}"`);
     }
   };
-  // Fast path: most values have no tag, and `JSON.stringify` writes the key `$` only as `"$"`.
   return (text) => {
     const value = JSON.parse(text) as Json;
-    return text.includes('"$"') ? revive(value) : value;
+    return isPlainJson(text) ? value : revive(value);
   };
 }

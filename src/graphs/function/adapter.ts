@@ -4,7 +4,7 @@
  */
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { Attempt } from '../attempt.ts';
+import type { Attempt, AttemptStore } from '../attempt.ts';
 import { awaitedSaves } from '../awaited-saves.ts';
 import { BudgetReached, LocatedFailure, toErrorEnd } from '../failure.ts';
 import type { GraphFunction } from '../graph-function.ts';
@@ -49,12 +49,17 @@ export async function runFunction(
     return FINISHED;
   }
   const continued = plan.kind === 'continue' ? plan : undefined;
-  const saving = { store: awaitedSaves(attempt.store), meter: attempt.meter };
+  let isYielding = false;
+  const { saveNow, store: yieldingStore } = attempt;
+  const save: AttemptStore['save'] = (checkpoint) =>
+    isYielding ? yieldingStore.save(checkpoint) : saveNow(checkpoint);
+  const saving = { store: awaitedSaves({ ...yieldingStore, save }), meter: attempt.meter };
   const journal = openJournal(order, plan.head, continued, saving, ids);
+  const taskId = (): string => taskIdOf(journal.record);
   const show = async (staged: StagedCheckpoint): Promise<void> => {
     output.note(staged);
     output.values(state);
-    output.checkpoint(staged, state, taskIdOf(journal.record));
+    output.checkpoint(staged, state, taskId);
     await staged.write();
   };
   const first = stageFirst(plan, journal);
@@ -71,6 +76,10 @@ export async function runFunction(
       output.update(staged, staged.step);
       await show(staged);
       await attempt.frames.ready();
+    },
+    yields() {
+      // The event loop turns between the updates of a generator that does not wait.
+      isYielding = true;
     },
     goOn() {
       const limit = attempt.meter.reached();
@@ -94,12 +103,12 @@ export async function runFunction(
   output.started(order.resume ? null : ((order.command ?? order.input) as Json));
   if (first === undefined) output.values(state);
   else await show(first);
-  output.task(taskIdOf(journal.record), state);
+  output.task(taskId, state);
 
   const stoppedAt = await drain(call, result, journal, attempt, order.graphId);
   if (stoppedAt !== undefined) return pause(stoppedAt, order, journal, output, attempt, plan);
   if (journal.unfinished) await journal.close();
-  output.ended(state, taskIdOf(journal.record));
+  output.ended(state, taskId);
   return FINISHED;
 }
 
@@ -153,9 +162,12 @@ async function pause(
   const id = interruptIdOf(order.threadId, record, index);
   const writes = toPauseWrites(record, { id, index, value }, order.runId);
   const interrupt: Interrupt = { id, value: toWire(value) };
-  output.paused({ ...interrupt }, taskIdOf(record), () =>
-    values.wireText({ __interrupt__: [{ ...interrupt }] }),
+  const taskId = taskIdOf(record);
+  output.paused(
+    { ...interrupt },
+    () => taskId,
+    () => values.wireText({ __interrupt__: [{ ...interrupt }] }),
   );
   await attempt.store.saveWrites('', headId, writes);
-  return { kind: 'success', next: [order.graphId], interrupts: { [taskIdOf(record)]: [interrupt] } };
+  return { kind: 'success', next: [order.graphId], interrupts: { [taskId]: [interrupt] } };
 }

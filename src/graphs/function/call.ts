@@ -17,6 +17,8 @@ export interface Replay {
 export interface CallHandlers {
   /** Handles an update that is not skipped; the function continues when it resolves. */
   update(value: unknown): Promise<void>;
+  /** Called before the first update of a generator. */
+  yields(): void;
   /** Called before the function continues behind an update; throws when it may not. */
   goOn(): void;
   custom(chunk: unknown): void;
@@ -51,6 +53,7 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   let stoppedAt: RaisedInterrupt | undefined;
 
   const given = toRunConfig(order);
+  let callKey: string | undefined;
 
   const isReplaying = (): boolean => skipped < replay.done || asked < replay.silentResumes;
   const onUpdate = async (value: unknown): Promise<void> => {
@@ -71,7 +74,12 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   return {
     config: {
       ...given,
-      metadata: { ...given.metadata, call_key: callKeyOf(order.runId, '') },
+      metadata: {
+        ...given.metadata,
+        get call_key() {
+          return (callKey ??= callKeyOf(order.runId, ''));
+        },
+      },
       ...(order.context === undefined ? {} : { context: order.context }),
       tags: [...(order.config.tags ?? [])],
       signal,
@@ -102,6 +110,7 @@ export function openCall(order: RunOrder, replay: Replay, signal: AbortSignal, h
   async function walk(steps: Steps): Promise<void> {
     const onAbort = (): void => void closeSteps(steps);
     signal.addEventListener('abort', onAbort, { once: true });
+    handlers.yields();
     try {
       for (let done: boolean | undefined = false; done !== true;) {
         const step = await steps.next();

@@ -10,10 +10,10 @@ import type { StagedCheckpoint } from './journal.ts';
 
 export interface DebugOutput {
   /** `state` is JSON text. */
-  started(taskId: string, state: () => string): void;
-  updated(update: JsonObject): void;
-  ended(taskId: string, interrupts: readonly Json[]): void;
-  checkpoint(staged: StagedCheckpoint, state: () => string, taskId: string): void;
+  started(taskId: () => string, state: () => string): void;
+  updated(update: () => JsonObject): void;
+  ended(taskId: () => string, interrupts: readonly Json[]): void;
+  checkpoint(staged: StagedCheckpoint, state: () => string, taskId: () => string): void;
 }
 
 export function openDebugOutput(
@@ -53,28 +53,32 @@ export function openDebugOutput(
     started(id, state) {
       const tail = JSON.stringify({ triggers: [`branch:to:${name}`], interrupts: [] });
       emit('tasks', 'task', () => {
-        const head = JSON.stringify({ id, name });
+        const head = JSON.stringify({ id: id(), name });
         return `${head.slice(0, -1)},"input":${state()},${tail.slice(1)}`;
       });
     },
     updated(update) {
-      for (const [channel, value] of Object.entries(update))
+      if (!modes.has('tasks') && !modes.has('debug')) return;
+      for (const [channel, value] of Object.entries(update()))
         writes.set(channel, [...(writes.get(channel) ?? []), value]);
     },
     ended(id, interrupts) {
-      const result = Object.fromEntries(
-        [...writes].map(([channel, [first, ...more]]) => [
-          channel,
-          more.length === 0 ? (first ?? null) : { $writes: [first ?? null, ...more] },
-        ]),
-      );
-      emit('tasks', 'task_result', () => JSON.stringify({ id, name, error: null, result, interrupts }));
+      emit('tasks', 'task_result', () => {
+        const result = Object.fromEntries(
+          [...writes].map(([channel, [first, ...more]]) => [
+            channel,
+            more.length === 0 ? (first ?? null) : { $writes: [first ?? null, ...more] },
+          ]),
+        );
+        return JSON.stringify({ id: id(), name, error: null, result, interrupts });
+      });
     },
     checkpoint({ step: at, checkpointId, parentId, metadata }, state, taskId) {
       step = at;
-      const next = metadata['source'] === 'loop' ? [] : [name];
-      const tasks = next.map(() => ({ id: taskId, name, path: ['__pregel_pull', name], interrupts: [] }));
       emit('checkpoints', 'checkpoint', () => {
+        const next = metadata['source'] === 'loop' ? [] : [name];
+        const path = ['__pregel_pull', name];
+        const tasks = next.map(() => ({ id: taskId(), name, path, interrupts: [] }));
         const rest = JSON.stringify({
           metadata,
           next,

@@ -17,25 +17,33 @@ export interface Output {
   values(state: () => string): void;
   /** Emits the protocol's `checkpoints` frame; call it before the checkpoint's `values` frame. */
   note(staged: StagedCheckpoint): void;
-  task(taskId: string, state: () => string): void;
+  task(taskId: () => string, state: () => string): void;
   update(applied: Applied, step: number): void;
-  checkpoint(staged: StagedCheckpoint, state: () => string, taskId: string): void;
+  checkpoint(staged: StagedCheckpoint, state: () => string, taskId: () => string): void;
   custom(chunk: unknown): void;
-  paused(interrupt: JsonObject, taskId: string, state: () => string): void;
-  ended(state: () => string, taskId: string): void;
+  paused(interrupt: JsonObject, taskId: () => string, state: () => string): void;
+  ended(state: () => string, taskId: () => string): void;
 }
 
 export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock, 'now'>): Output {
   const { graphId, runId } = order;
   const modes = new Set<StreamMode>(order.streamModes);
   const tags = [...(order.config.tags ?? [])];
-  const config = toRunConfig(order);
-  const metadata = publicMetadata({ ...config.metadata, thread_id: order.threadId }, order.config);
+  let known: JsonObject | undefined;
+  const metadata = (): JsonObject =>
+    (known ??= publicMetadata({ ...toRunConfig(order).metadata, thread_id: order.threadId }, order.config));
   const debug = openDebugOutput(order, (name, data) => frames.push(name, data), clock);
   const completedIds = new Set<unknown>();
   const event = (kind: string, name: string, data: string): void => {
     if (!modes.has('events')) return;
-    const head = JSON.stringify({ event: kind, name, run_id: runId, tags, metadata, parent_ids: [] });
+    const head = JSON.stringify({
+      event: kind,
+      name,
+      run_id: runId,
+      tags,
+      metadata: metadata(),
+      parent_ids: [],
+    });
     frames.push('events', `${head.slice(0, -1)},"data":${data}}`);
   };
   const push = (mode: StreamMode, data: () => string): void => {
@@ -48,7 +56,7 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
     const fresh = (messages ?? []).filter(({ id }) => id !== undefined && !completedIds.has(id));
     if (fresh.length === 0) return;
     for (const { id } of fresh) completedIds.add(id);
-    const described = fresh.map(({ id }) => [id, { metadata }] as const);
+    const described = fresh.map(({ id }) => [id, { metadata: metadata() }] as const);
     frames.push('messages/metadata', JSON.stringify(Object.fromEntries(described)));
     frames.push('messages/complete', JSON.stringify(fresh));
   };
@@ -65,11 +73,14 @@ export function openOutput(order: RunOrder, frames: FrameSink, clock: Pick<Clock
       frames.push('checkpoints', JSON.stringify({ id: checkpointId, ...parent, step, source }));
     },
     task: debug.started,
-    update({ update, messages }, step) {
-      const messageMetadata = { ...metadata, tags, langgraph_node: graphId, langgraph_step: step };
-      for (const message of messages)
-        push('messages-tuple', () => JSON.stringify([message, messageMetadata]));
-      push('updates', () => JSON.stringify({ [graphId]: update }));
+    update({ update }, step) {
+      if (modes.has('messages-tuple')) {
+        const { messages } = update();
+        const messageMetadata = { ...metadata(), tags, langgraph_node: graphId, langgraph_step: step };
+        for (const message of Array.isArray(messages) ? messages : [])
+          push('messages-tuple', () => JSON.stringify([message, messageMetadata]));
+      }
+      push('updates', () => JSON.stringify({ [graphId]: update() }));
       debug.updated(update);
     },
     checkpoint: debug.checkpoint,

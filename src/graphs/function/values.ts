@@ -5,16 +5,14 @@
 import type { Ids } from '../../kernel/ids.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { flatten } from '../../kernel/tagged.ts';
-import { createDecoder, encode } from '../codec.ts';
+import { createDecoder, encode, isPlainJson, toText } from '../codec.ts';
 import type { ChannelBlob } from '../port.ts';
 import { asMessages, mergeMessages, toMessages } from './messages.ts';
 
 export interface Applied {
   readonly blobs: readonly ChannelBlob[];
-  /** The applied update in wire form. */
-  readonly update: JsonObject;
-  /** The update's messages. */
-  readonly messages: readonly Json[];
+  /** Makes the applied update in wire form. */
+  readonly update: () => JsonObject;
 }
 
 export interface Values {
@@ -43,12 +41,20 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
     wireTexts.set(channel, text);
     return text;
   };
-  const merge = (key: string, plain: unknown): { value: unknown; shown: unknown } => {
-    if (key !== 'messages') return { value: plain, shown: plain };
-    const added = toMessages(plain, ids);
-    const present = channels.get(key);
-    const before = present === undefined ? [] : asMessages(decode(present.data), ids);
-    return { value: mergeMessages(before, added), shown: added };
+  /** The channel's new text, and the text of what the update brings. */
+  const merge = (key: string, given: unknown): { data: string; shown: () => string } => {
+    const text = encode(given, key);
+    // Text without tags is JSON: encoding it again would change nothing.
+    const isPlain = isPlainJson(text);
+    if (key !== 'messages') {
+      const data = isPlain ? text : encode(decode(text), key);
+      return { data, shown: () => data };
+    }
+    const added = toMessages(decode(text), ids);
+    const present = channels.get(key)?.data ?? '[]';
+    const merged = mergeMessages(asMessages(decode(present), ids), added);
+    const data = isPlain && isPlainJson(present) ? toText(merged as Json, key) : encode(merged, key);
+    return { data, shown: () => encode(added) };
   };
 
   return {
@@ -71,23 +77,24 @@ export function openValues(blobs: readonly ChannelBlob[], ids: Ids): Values {
         ? [...channels.keys(), PLACEHOLDER_NAME]
         : [...channels.keys()];
     },
-    apply(update, version) {
-      assertFew(update, channels);
+    apply(given, version) {
+      assertFew(given, channels);
       const changed: ChannelBlob[] = [];
-      const shown: [string, Json][] = [];
-      for (const [channel, given] of Object.entries(update)) {
-        if (given === undefined) continue;
-        const merged = merge(channel, decode(encode(given, channel)));
-        changed.push({ channel, version, data: encode(merged.value, channel) });
-        shown.push([channel, flatten(JSON.parse(encode(merged.shown)) as Json)]);
+      const shown: [string, () => string][] = [];
+      for (const [channel, value] of Object.entries(given)) {
+        if (value === undefined) continue;
+        const merged = merge(channel, value);
+        changed.push({ channel, version, data: merged.data });
+        shown.push([channel, merged.shown]);
       }
       for (const blob of changed) {
         channels.set(blob.channel, blob);
-        wireTexts.delete(blob.channel);
+        if (isPlainJson(blob.data)) wireTexts.set(blob.channel, blob.data);
+        else wireTexts.delete(blob.channel);
       }
-      const wire = Object.fromEntries(shown);
-      const messages = wire['messages'];
-      return { blobs: changed, update: wire, messages: Array.isArray(messages) ? messages : [] };
+      const update = (): JsonObject =>
+        Object.fromEntries(shown.map(([channel, text]) => [channel, flatten(JSON.parse(text()) as Json)]));
+      return { blobs: changed, update };
     },
   };
 }
