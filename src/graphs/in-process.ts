@@ -48,6 +48,8 @@ export interface InProcessGraphs extends GraphHost, StateHost {
     signal: AbortSignal,
     onWork?: (work: Promise<unknown>) => void,
   ): Promise<RunEnd>;
+  /** The graph is known to be a plain function. */
+  isPlain(graphId: string): boolean;
   /** Resolves each graph's library ahead of its first run: Node keeps a look-up that finds no free file descriptor. */
   findLibraries(): Promise<void>;
 }
@@ -176,6 +178,7 @@ export function openInProcessGraphs({
 
   return {
     graphIds: [...entries.keys()],
+    isPlain: (graphId) => entries.get(graphId)?.role === 'plain',
     async findLibraries() {
       const finding = [...entries.values()].map(async ({ graph: { source }, library }) => {
         // An undecided function may be plain and have no library.

@@ -1,6 +1,7 @@
 /** Executes the server's runs and graph queries in this process. */
 import type { GraphSpec } from '../graphs/loader.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { LiveMap } from '../kernel/live-map.ts';
 import type { Connection } from '../workers/connection.ts';
 import type { Message } from '../workers/frame.ts';
 import { TYPE } from '../workers/messages.ts';
@@ -24,7 +25,7 @@ export interface WorkerHost {
 
 export function createWorkerHost({ connection, graphs, attribution, clock }: HostOptions): WorkerHost {
   const { send } = connection;
-  const runs = new Map<number, WorkerRun>();
+  const runs = new LiveMap<number, WorkerRun>();
   const load = openGraphLoading(connection, graphs, clock);
 
   async function runQuery({ stream, head: { m, order, xray } }: Message): Promise<void> {

@@ -2,7 +2,9 @@
 import { toErrorEnd } from '../graphs/failure.ts';
 import type { InProcessGraphs } from '../graphs/in-process.ts';
 import type { RunOrder, StopReason } from '../graphs/port.ts';
+import { breathe } from '../kernel/breathe.ts';
 import { shortId } from '../kernel/ids.ts';
+import type { LiveMap } from '../kernel/live-map.ts';
 import type { Connection } from '../workers/connection.ts';
 import type { Message } from '../workers/frame.ts';
 import { TYPE, type Run } from '../workers/messages.ts';
@@ -20,7 +22,7 @@ export interface WorkerRun {
 
 export interface WorkerRunOptions {
   /** The run is here, by stream, until it has ended. */
-  readonly runs: Map<number, WorkerRun>;
+  readonly runs: LiveMap<number, WorkerRun>;
   readonly connection: Connection;
   readonly attribution: Attribution;
   readonly load: LoadGraph;
@@ -62,6 +64,11 @@ export function openWorkerRun(
     let isWorking = false;
     let outlivesRun = false;
     const { graphs } = await load(order.graphId);
+    if (graphs.isPlain(order.graphId)) {
+      // What a function that returns at once writes is one message with its end.
+      link.hold();
+      void breathe().then(link.release);
+    }
     const end = await graphs.run(order, link, stop.signal, (work) => {
       isWorking = true;
       const onSettled = (): void => {
@@ -101,8 +108,12 @@ export function openWorkerRun(
 
   function finish({ ...end }: Awaited<ReturnType<InProcessGraphs['run']>>): void {
     const { untracked, ...more } = end as typeof end & { untracked?: string };
+    const held = link.take();
+    const wrote = held.map(({ blobs, ...write }) => ({ ...write, blobs: blobs.length }));
+    const blobs = held.flatMap((write) => write.blobs);
+    if (untracked !== undefined) blobs.push(untracked);
     try {
-      send(TYPE.end, stream, more, untracked === undefined ? [] : [untracked]);
+      send(TYPE.end, stream, { ...more, ...(wrote.length > 0 && { wrote }) }, blobs);
     } catch (error) {
       send(TYPE.end, stream, toErrorEnd(error));
     }

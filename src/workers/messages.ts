@@ -34,7 +34,10 @@ export const TYPE = {
   chunk: 20,
   /** S. `{bytes, messages}`: size of the run's chunks and posts that the server has processed since the last credit. */
   credit: 21,
-  /** W. `RunEnd`, with its `untracked` as a blob; the last message of the stream. */
+  /**
+   * W. `RunEnd`, with its `untracked` as the last blob; the last message of the stream. `wrote`: chunks and posts before it,
+   * each as `{type, head, blobs}` with the number of its blobs.
+   */
   end: 22,
   /** S. `{error}`: the server refused a write, so the run must end. */
   refused: 23,

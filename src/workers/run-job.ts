@@ -87,6 +87,13 @@ export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt
     taken.then(giveCredit, (error: unknown) => send(TYPE.refused, stream, { error: toWireError(error) }));
   }
 
+  function end({ wrote = [], ...how }: any, blobs: readonly string[]): void {
+    let at = 0;
+    for (const { type, head, blobs: count } of wrote)
+      job.receive({ stream, type, head, blobs: blobs.slice(at, (at += count)) });
+    settle(at === blobs.length ? how : { ...how, untracked: blobs[at] });
+  }
+
   const job: Job = {
     ...{ link, checkpoints: link.checkpoints, runId: options.order.runId, begun: go, saved: false },
     lose: settle,
@@ -100,7 +107,7 @@ export function openRunJob(options: RunJobOptions): Promise<RunEnd | LostAttempt
           job.saved ||= head.m === 'cp.put';
           return take(blobs, takeSave(link, head, blobs));
         case TYPE.end:
-          return settle(blobs.length === 0 ? head : { ...head, untracked: blobs[0] });
+          return end(head, blobs);
       }
     },
   };
