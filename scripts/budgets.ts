@@ -35,7 +35,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 749,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2276,
+  scripts: 2282,
   test: 73412,
 };
 
