@@ -19,7 +19,7 @@ export interface StreamLink extends RunLink {
 }
 
 /** A message without a reply. */
-export interface Write {
+interface Write {
   readonly type: number;
   readonly head: object;
   readonly blobs: readonly string[];
