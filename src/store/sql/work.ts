@@ -40,6 +40,8 @@ export const newIds = (table: string, of = 1): Step => ({ want: 'ids', sql: tabl
 /** What work knows of the engine that runs it. */
 export interface WorkContext {
   readonly coder: Coder;
+  /** The column that has the order of writing, in tables with row ids. */
+  readonly order: string;
   /** Behind a SELECT: the rows that it finds stay as they are until the commit. */
   readonly lockRows: string;
 }

@@ -2,7 +2,6 @@
 import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Connection } from './connection.ts';
 import { IMPORTS } from './payloads/imports.ts';
-import { RESUME_CALLS } from './payloads/resume-calls.ts';
 import { QUEUE, toSqlite } from '../sql/rows/tables.ts';
 import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 
@@ -61,15 +60,7 @@ export function prepareSchema(db: Connection): void {
   const isNew = db.prepare("SELECT 1 FROM sqlite_schema WHERE name <> 'opened'").get() === undefined;
   if (!isNew) return assertFormat(db);
   db.transaction(() => {
-    for (const sql of [
-      TABLES,
-      toSqlite(['queue', QUEUE]),
-      COMMANDS_BY_AGE,
-      REQUESTS,
-      PAYLOADS,
-      RESUME_CALLS,
-      IMPORTS,
-    ])
+    for (const sql of [TABLES, toSqlite(['queue', QUEUE]), COMMANDS_BY_AGE, REQUESTS, PAYLOADS, IMPORTS])
       db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${FORMAT}`);

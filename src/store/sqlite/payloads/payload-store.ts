@@ -5,12 +5,23 @@ import { isObject } from '../../../kernel/json.ts';
 import type { JsonText } from '../../../kernel/json-text.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
 import { KINDS, kindsWith } from '../../port/kinds.ts';
-import type { AcceptedRequest, ChannelText, PayloadReader, PayloadWrite } from '../../port/payloads.ts';
-import type { Stored } from '../../sql/coder.ts';
+import type { ChannelText, PayloadReader, PayloadWrite } from '../../port/payloads.ts';
 import { mergePayloads } from '../../sql/merge-payloads.ts';
 import type { PayloadWriter } from '../../sql/batch-writer.ts';
 import { forgetCommands, forgetRequests, redactRuns } from '../../sql/event-store.ts';
+import { readBody, readRequest, writeBody, writeRequest } from '../../sql/payloads/bodies.ts';
+import { writeItem } from '../../sql/payloads/items.ts';
+import { readResume, writeResume } from '../../sql/payloads/resume-calls.ts';
+import {
+  forgetRunContents,
+  readCalls,
+  readRecording,
+  readUntracked,
+  writeRunContent,
+} from '../../sql/payloads/run-contents.ts';
+import { readCronSecret, readSecret, writeSecret } from '../../sql/payloads/secrets.ts';
 import { writeQueue } from '../../sql/queue.ts';
+import { write as step, type Step, type Work } from '../../sql/work.ts';
 import type { Prepare } from '../statements.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
 import {
@@ -27,15 +38,6 @@ import { createHeldTexts, type HeldTexts } from './held-texts.ts';
 import { createHeldValues } from './held-values.ts';
 import { writeImport } from './imports.ts';
 import { readLastConfig } from './last-config.ts';
-import {
-  forgetRunContents,
-  readCalls,
-  readRecording,
-  readUntracked,
-  writeRunContent,
-} from './run-contents.ts';
-import { readResume, writeResume } from './resume-calls.ts';
-import { readCronSecret, readSecret, writeSecret } from './secrets.ts';
 import { shownValues } from './shown-values.ts';
 import { findThread } from './text-threads.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
@@ -49,14 +51,14 @@ export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()):
     ),
   );
   return {
-    *write(payloads, at) {
+    *write(payloads, at): Work<void> {
       for (const payload of mergePayloads(payloads)) {
         const { kind } = payload;
         if (kind === 'secret' || kind === 'resume') kept.add(kind);
         // Most servers have neither: nothing is deleted from a table without rows.
         if (kind === 'erase-secret' && !kept.has('secret')) continue;
         if (kind === 'erase-resume' && !kept.has('resume')) continue;
-        writePayload(store, payload, at);
+        yield* writePayload(store, payload, at);
       }
       held.newThreads.clear();
     },
@@ -64,21 +66,22 @@ export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()):
   };
 }
 
-function writePayload(store: PayloadStore, write: PayloadWrite, at: number): void {
-  const { prepare } = store;
-  const { driver } = prepare;
+function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Work<void> {
+  const { context } = store.prepare.driver;
   switch (write.kind) {
     case 'queue':
-      return driver.run(writeQueue(write, at));
+      return yield* writeQueue(write, at);
     case 'frames':
       return writeFrames(store, write, at);
     case 'untracked-values':
     case 'calls':
     case 'recording':
-      return writeRunContent(prepare, write);
+      yield writeRunContent(context, write);
+      return;
     case 'resume':
     case 'erase-resume':
-      return writeResume(prepare, write);
+      yield writeResume(context, write);
+      return;
     case 'checkpoint':
       return writeCheckpoint(store, write, at);
     case 'channel-values':
@@ -89,40 +92,23 @@ function writePayload(store: PayloadStore, write: PayloadWrite, at: number): voi
     case 'erase-secret':
     case 'cron-secret':
     case 'erase-cron-secret':
-      return writeSecret(prepare, write);
-    case 'body':
-      prepare('INSERT OR REPLACE INTO bodies VALUES (@deliveryId, @threadId, @data, @crc)').run({
-        ...write,
-        ...prepare.coder.columns(write.data),
-      });
+      yield writeSecret(context, write);
       return;
+    case 'body':
     case 'erase-body':
-      prepare('DELETE FROM bodies WHERE delivery_id = @deliveryId').run(write);
+      yield writeBody(context, write);
       return;
     case 'item-value':
-      prepare('INSERT OR REPLACE INTO item_values VALUES (@itemId, @data, @crc)').run({
-        ...write,
-        ...prepare.coder.columns(write.data),
-      });
-      return;
-    case 'item-vectors': {
-      const { itemId, vectors } = write;
-      prepare('DELETE FROM item_vectors WHERE item_id = ?').run(itemId);
-      const insert = prepare('INSERT INTO item_vectors VALUES (@itemId, @idx, @data, @crc)');
-      vectors.forEach((data, idx) => insert.run({ itemId, idx, ...prepare.coder.columns(data) }));
-      return;
-    }
+    case 'item-vectors':
     case 'erase-item':
-      for (const table of ['item_values', 'item_vectors'])
-        prepare(`DELETE FROM ${table} WHERE item_id = @itemId`).run(write);
-      return;
+      return yield* writeItem(context, write);
     case 'request':
-      prepare('INSERT INTO requests VALUES (@key, @digest, @runId, @threadId, @at)').run({ ...write, at });
+      yield writeRequest(write, at);
       return;
     case 'forget-commands':
-      return driver.run(forgetCommands(write));
+      return yield* forgetCommands(write);
     case 'forget-requests':
-      return driver.run(forgetRequests(driver.context, write.stream, write.runIds));
+      return yield* forgetRequests(context, write.stream, write.runIds);
     case 'forget-checkpoints':
       return forgetCheckpoints(store, write);
     case 'keep-checkpoints':
@@ -130,42 +116,42 @@ function writePayload(store: PayloadStore, write: PayloadWrite, at: number): voi
     case 'copy-checkpoints':
       return copyCheckpoints(store, write);
     case 'redact-runs':
-      driver.run(redactRuns(driver.context, write.stream, write.runIds));
-      return forgetRunContents(prepare, 'content', write.runIds);
+      yield* redactRuns(context, write.stream, write.runIds);
+      return yield* forgetRunContents('content', write.runIds);
     case 'forget-frames':
       forgetFrames(store, write.runId, write.threadId);
-      return forgetRunContents(prepare, 'frames', [write.runId]);
+      return yield* forgetRunContents('frames', [write.runId]);
     case 'forget-thread-frames':
       forgetThreadFrames(store, write.threadId);
-      prepare('DELETE FROM run_contents WHERE thread_id = ?').run(write.threadId);
+      yield step('DELETE FROM run_contents WHERE thread_id = ?', [write.threadId]);
       return;
     case 'begin-import':
     case 'complete-import':
     case 'erase-import':
       return writeImport(store, write, at);
     case 'purge-stream':
-      return purgeStream(prepare, write);
+      yield purgeStream(write);
+      return;
     case 'purge-thread':
-      purgeThread(store, write.threadId);
-      purgeStream(prepare, write);
+      yield* purgeThread(store, write.threadId);
+      yield purgeStream(write);
   }
 }
 
 /** L3 Everything that belongs to the thread or its runs. */
-function purgeThread(store: PayloadStore, threadId: string): void {
+function* purgeThread(store: PayloadStore, threadId: string): Work<void> {
   forgetThreadFrames(store, threadId);
   const thread = findThread(store.prepare, threadId);
-  store.prepare('DELETE FROM texts WHERE thread = @thread OR id = @thread').run({ thread });
-  for (const table of TABLES_OF_RUNS) store.prepare(`DELETE FROM ${table} WHERE thread_id = ?`).run(threadId);
+  yield step('DELETE FROM texts WHERE thread = @thread OR id = @thread', { thread });
+  for (const table of TABLES_OF_RUNS) yield step(`DELETE FROM ${table} WHERE thread_id = ?`, [threadId]);
 }
 
 const TABLES_OF_RUNS = new Set(
   kindsWith(({ owner, table }) => owner === 'run' && table !== 'frames').map((name) => KINDS[name].table),
 );
 
-function purgeStream(prepare: Prepare, { stream, tombstone }: { stream: string; tombstone: number }): void {
-  prepare('DELETE FROM events WHERE stream = ? AND version < ?').run(stream, tombstone);
-}
+const purgeStream = ({ stream, tombstone }: { stream: string; tombstone: number }): Step =>
+  step('DELETE FROM events WHERE stream = ? AND version < ?', [stream, tombstone]);
 
 /**
  * No caller may hold an iterator of these across an await: a long read keeps the write-ahead log from shrinking. `held`:
@@ -177,6 +163,7 @@ export function createPayloadReader(
   held?: HeldTexts,
 ): PayloadReader {
   const source = { prepare, held };
+  const { run, context } = prepare.driver;
   const show = (checkpointId: string, names: readonly string[], values: readonly ChannelText[]): JsonText =>
     shownValues(names, values, (text) => fromStored(text, 'part of checkpoint', checkpointId));
   const valuesOf = (threadId: string, checkpointId: string): JsonText | undefined => {
@@ -233,21 +220,13 @@ export function createPayloadReader(
     },
     ...createFrameReader(prepare),
     lastFrameAt: async (run, checkpointId) => findLastFrameAt(prepare, run, checkpointId),
-    untracked: async (runId) => readUntracked(prepare, runId),
-    recording: async (runId, limit) => readRecording(prepare, runId, limit),
-    calls: async (runId) => readCalls(prepare, runId),
-    resume: async (runId) => readResume(prepare, runId),
-    secret: async (runId) => readSecret(prepare, runId),
-    cronSecret: async (cronId) => readCronSecret(prepare, cronId),
-    async body(deliveryId) {
-      const sql = 'SELECT data FROM bodies WHERE delivery_id = ?';
-      const data = prepare(sql).pluck().get(deliveryId) as Stored | undefined;
-      return data && prepare.coder.open(data);
-    },
-    async request(key) {
-      return prepare('SELECT digest, run_id AS runId, thread_id AS threadId FROM requests WHERE key = ?').get(
-        key,
-      ) as AcceptedRequest | undefined;
-    },
+    untracked: async (runId) => run(readUntracked(context, runId)),
+    recording: async (runId, limit) => run(readRecording(context, runId, limit)),
+    calls: async (runId) => run(readCalls(context, runId)),
+    resume: async (runId) => run(readResume(context, runId)),
+    secret: async (runId) => run(readSecret(context, runId)),
+    cronSecret: async (cronId) => run(readCronSecret(context, cronId)),
+    body: async (deliveryId) => run(readBody(context, deliveryId)),
+    request: async (key) => run(readRequest(key)),
   };
 }

@@ -71,6 +71,16 @@ CREATE TABLE run_contents (
 ) STRICT;
 CREATE INDEX run_contents_by_run ON run_contents (run_id, kind);
 CREATE INDEX run_contents_by_thread ON run_contents (thread_id);
+-- In the order of its row ids.
+CREATE TABLE resume_calls (
+  seq INTEGER PRIMARY KEY,
+  thread_id TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  base TEXT,
+  ${CONTENT}
+) STRICT;
+CREATE INDEX resume_calls_by_run ON resume_calls (run_id);
+CREATE INDEX resume_calls_by_thread ON resume_calls (thread_id);
 CREATE TABLE secrets (run_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT, WITHOUT ROWID;
 CREATE TABLE cron_secrets (cron_id TEXT PRIMARY KEY, ${CONTENT}) STRICT, WITHOUT ROWID;
 CREATE TABLE bodies (delivery_id TEXT PRIMARY KEY, thread_id TEXT NOT NULL, ${CONTENT}) STRICT;

@@ -16,13 +16,13 @@ import type {
 import { openConnection } from '../connection.ts';
 import { readStream } from '../../sql/event-store.ts';
 import type { Stored } from '../../sql/coder.ts';
+import { readUntracked } from '../../sql/payloads/run-contents.ts';
 import { openCoder, type EncryptionKeys } from '../keyring.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertFormat } from '../schema.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 import { openCheckpoint, readCheckpointRow } from './checkpoint-reads.ts';
 import { FRAMES_COLUMNS, openFrames, runsWithFrames, type FramesRow } from './frame-store.ts';
-import { readUntracked } from './run-contents.ts';
 import { toId, toStoredId, type StoredId } from './tables.ts';
 import { findThread } from './text-threads.ts';
 import { readSplice, readText, type TextColumns, type TextTable } from './text-rows.ts';
@@ -45,22 +45,22 @@ export function openThreadSource(dir: string, threadId: string, keys: Encryption
 }
 
 function readThread(prepare: Prepare, threadId: string): Omit<ThreadSource, 'close'> {
+  const { run, context } = prepare.driver;
   return {
-    readStream: async (stream, from, limit) =>
-      prepare.driver.run(readStream(prepare.driver.context, stream, from, limit)),
+    readStream: async (stream, from, limit) => run(readStream(context, stream, from, limit)),
     size: async () => sizeOf(prepare, threadId),
     async *payloads() {
       yield* readCheckpoints(prepare, threadId);
       // An import that is under way has written contents of runs that are not there.
       const there = prepare('SELECT 1 FROM runs WHERE run_id = ?');
-      const isThere = (run: StoredId): boolean => there.get(toId(run)) !== undefined;
-      for (const run of runsWithFrames(prepare, threadId)) if (isThere(run)) yield* readFrames(prepare, run);
+      const isThere = (id: StoredId): boolean => there.get(toId(id)) !== undefined;
+      for (const id of runsWithFrames(prepare, threadId)) if (isThere(id)) yield* readFrames(prepare, id);
       const untracked = prepare(
         `SELECT DISTINCT run_id FROM run_contents WHERE thread_id = ? AND kind = 'untracked-values'
            AND ${RUN_IS_THERE} ORDER BY run_id`,
       );
       for (const runId of untracked.pluck().all(threadId) as string[])
-        yield { kind: 'untracked', runId, text: wholeText(readUntracked(prepare, runId)!) };
+        yield { kind: 'untracked', runId, text: wholeText(run(readUntracked(context, runId))!) };
       yield* readCallsAndRecordings(prepare, threadId);
     },
   };
