@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1153,
+  src: 2354,
   'src/actors': 1795,
   'src/archive': 1754,
   'src/assistant': 174,
@@ -25,7 +25,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 6185,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1568,
+  'src/store/port': 1590,
   'src/store/sql': 4049,
   'src/store/sqlite': 4569,
   'src/streams': 1011,
@@ -35,8 +35,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 802,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2282,
-  test: 73412,
+  scripts: 2287,
+  test: 73489,
 };
 
 const MAX_UNUSED_LINES = 100;

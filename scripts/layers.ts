@@ -22,6 +22,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'store/port': ['kernel', ...AGGREGATES],
   'store/sql': DOMAIN,
   'store/sqlite': [...DOMAIN, 'store/sql'],
+  'store/postgres': [...DOMAIN, 'store/sql'],
   actors: [...DOMAIN, 'protocol/subgraph-frames.ts'],
   effects: [
     ...[...DOMAIN, 'actors', 'graphs/kept-messages.ts', 'graphs/port.ts'],
@@ -122,6 +123,7 @@ const ARROWS: Record<string, readonly string[]> = {
 /** Packages that only these paths (and the examples) may import. */
 const PACKAGES: Record<string, readonly string[]> = {
   'better-sqlite3': ['store/sqlite/library.ts'],
+  pg: ['store/postgres/'],
   ws: ['ws/'],
   undici: ['effects/'],
   croner: ['cron/'],
@@ -160,7 +162,10 @@ const GLOBALS: Record<string, { readonly use: RegExp; readonly in: readonly stri
 };
 
 /** Adapters of the store, and the only file outside of each that may import it. */
-const ADAPTERS: Record<string, string> = { 'store/sqlite/': 'open-store.ts' };
+const ADAPTERS: Record<string, string> = {
+  'store/postgres/': 'open-store.ts',
+  'store/sqlite/': 'open-store.ts',
+};
 
 const MAX_FILE_LINES = 300;
 

@@ -6,7 +6,7 @@
 import type { Json } from '../kernel/json.ts';
 import { createMailbox, type Mailbox } from '../kernel/mailbox.ts';
 import type { Batch, CommitResult, EventLog } from '../store/port/log.ts';
-import { LogFull, LogUnavailable } from './log-failures.ts';
+import { LogFull, LogUnavailable } from '../store/port/log-failures.ts';
 
 export interface Loaded<S> {
   readonly state: S;

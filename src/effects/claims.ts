@@ -6,7 +6,7 @@
  */
 import type { CreatedRun, InlineStart } from '../actors/inline-start.ts';
 import { readLedger } from '../actors/last-frames.ts';
-import { falseWhenFull } from '../actors/log-failures.ts';
+import { falseWhenFull } from '../store/port/log-failures.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { OrderedRun } from '../graphs/run-order.ts';
 import { dueTime, type Clock } from '../kernel/clock.ts';

@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import type { Store } from '../actors/store.ts';
 import { closingFrames, readLedger } from '../actors/last-frames.ts';
-import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
+import { LogFull, LogUnavailable } from '../store/port/log-failures.ts';
 import type { Dispatched, Threads } from '../actors/threads.ts';
 import type { CheckpointStore, Frame, LostAttempt, NewCheckpoint, RunLink } from '../graphs/port.ts';
 import type { EventLog, Lease } from '../store/port/log.ts';

@@ -1,7 +1,7 @@
 /** The router of the built-in routes, and the one place where a thrown error becomes a reply. */
 import { setMaxListeners } from 'node:events';
 import { Hono, type Context, type Handler, type NotFoundHandler } from 'hono';
-import { LogFull, LogUnavailable } from '../actors/log-failures.ts';
+import { LogFull, LogUnavailable } from '../store/port/log-failures.ts';
 import { GraphFailed, GraphLoading, GraphsUnavailable } from '../graphs/port.ts';
 import { authenticateRequest } from './access.ts';
 import type { Env, ServerContext } from './context.ts';

@@ -1,12 +1,24 @@
 import type { Recorded } from '../../src/store/port/events.ts';
 import type { RowWrite } from '../../src/store/port/rows.ts';
 import type { Projection } from '../../src/store/sql/projection.ts';
+import type { Table } from '../../src/store/sql/rows/tables.ts';
 
 export interface FakeProjectionOptions {
   readonly version?: string;
   /** What the row of a fact says. */
   readonly say?: (event: Recorded) => string;
 }
+
+/** Its tables, as an engine makes them of their declaration. */
+export const FAKE_TABLES: Readonly<Record<string, Table>> = {
+  facts: { key: 'id', columns: { id: 'text', position: 'integer', says: 'text' }, indexes: {} },
+  runs: {
+    key: 'run_id',
+    columns: { run_id: 'text', attempt: 'integer', lease_id: 'text?' },
+    indexes: {},
+  },
+  streams: { key: 'stream', columns: { stream: 'text', version: 'integer' }, indexes: {} },
+};
 
 /** Two small tables that use every kind of row write: one row for each fact, and one for each living stream. */
 export function fakeProjection({ version = '1', say = sayData }: FakeProjectionOptions = {}): Projection {

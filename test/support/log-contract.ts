@@ -16,8 +16,14 @@ export type LendLog = (use: (given: OpenLog) => Promise<void>) => Promise<void>;
 const placesOf = (events: readonly Recorded[]): string[] =>
   events.map(({ meta }) => `${meta.position} ${meta.stream}#${meta.version}`);
 
-export function logContract(name: string, lend: LendLog): void {
+/** `prepare` adds what all tests share. */
+export function logContract(
+  name: string,
+  lend: LendLog,
+  prepare: (test: ReturnType<typeof suite>) => void = () => undefined,
+): void {
   const test = suite(`${name} keeps the contract of logs`);
+  prepare(test);
 
   test('L2 given a new stream, when facts are appended, then versions are dense from 1 and positions grow', () =>
     lend(async ({ log }) => {

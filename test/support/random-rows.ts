@@ -8,7 +8,7 @@ import { CARRIED, carriedColumn, QUEUE, SCHEMA, type Table } from '../../src/sto
 import type { Random } from './random.ts';
 
 /** Tables of payloads and of the log, as far as questions read them. */
-export const BESIDE: Readonly<Record<string, Table>> = {
+const BESIDE: Readonly<Record<string, Table>> = {
   events: {
     key: 'position',
     columns: {

@@ -7,6 +7,8 @@ export interface TcpProxy {
   readonly connections: number;
   /** The next connection dies after so many bytes towards the client. */
   dieAfter(bytes: number): void;
+  /** Every connection dies with the next answer, which is lost. */
+  swallow(): void;
   /** Every connection dies now. */
   cut(): void;
 }
@@ -17,10 +19,12 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
   const open = new Set<Socket>();
   let connections = 0;
   const budgets: number[] = [];
+  const lines = new Set<{ left: number }>();
 
   const server = createServer((client) => {
     connections += 1;
-    let left = budgets.shift() ?? Infinity;
+    const line = { left: budgets.shift() ?? Infinity };
+    lines.add(line);
     const upstream = connect(Number(port), hostname);
     const drop = (): void => {
       client.resetAndDestroy();
@@ -36,9 +40,9 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
     }
     client.pipe(upstream);
     upstream.on('data', (chunk: Buffer) => {
-      const part = chunk.subarray(0, left);
-      left -= part.length;
-      if (left > 0) client.write(part);
+      const part = chunk.subarray(0, line.left);
+      line.left -= part.length;
+      if (line.left > 0) client.write(part);
       else client.write(part, drop);
     });
   });
@@ -51,6 +55,7 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
         return connections;
       },
       dieAfter: (bytes) => void budgets.push(bytes),
+      swallow: () => lines.forEach((line) => (line.left = 0)),
       cut: () => open.forEach((socket) => socket.destroy()),
     });
   } finally {

@@ -4,7 +4,7 @@
  * A1 The connection has authenticated the caller; every command is authorized by itself. A3 A hidden thread and a
  * missing one look the same.
  */
-import { LogFull } from '../../actors/log-failures.ts';
+import { LogFull } from '../../store/port/log-failures.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import {
   CommandProblem,

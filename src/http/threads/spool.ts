@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LogFull } from '../../actors/log-failures.ts';
+import { LogFull } from '../../store/port/log-failures.ts';
 import { openGate, type Gate } from '../../kernel/gate.ts';
 import type { Ids } from '../../kernel/ids.ts';
 import { isDiskFull } from '../../store/port/disk.ts';

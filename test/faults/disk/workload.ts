@@ -6,7 +6,7 @@
 import { writeSync } from 'node:fs';
 import { commit } from '../../../src/actors/aggregate.ts';
 import { createItems } from '../../../src/actors/items.ts';
-import { LogFull, LogUnavailable } from '../../../src/actors/log-failures.ts';
+import { LogFull, LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import { createThreads } from '../../../src/actors/threads.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import { openSqliteLog } from '../../../src/store/sqlite/log.ts';

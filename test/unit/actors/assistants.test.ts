@@ -4,7 +4,7 @@ import {
   ensureSystemAssistants,
   systemAssistantId,
 } from '../../../src/actors/assistants.ts';
-import { LogUnavailable } from '../../../src/actors/log-failures.ts';
+import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 import { seededIds, withLog } from '../../support/with-log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createCrons, type Crons, type CronStarted, type StartCronRun } from '../../../src/actors/crons.ts';
-import { LogUnavailable } from '../../../src/actors/log-failures.ts';
+import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import type { CronContent } from '../../../src/cron/events.ts';
 import { cronStream } from '../../../src/cron/events.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';

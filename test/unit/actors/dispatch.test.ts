@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LogUnavailable } from '../../../src/actors/log-failures.ts';
+import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import type { Dispatched } from '../../../src/actors/threads.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';

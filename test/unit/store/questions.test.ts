@@ -1,6 +1,5 @@
 /** Every question has one text: on SQLite and on PostgreSQL it finds the same rows, whatever is asked. */
 import assert from 'node:assert/strict';
-import type pg from 'pg';
 import type { Filter } from '../../../src/kernel/filter.ts';
 import type { RunStatus } from '../../../src/thread/run-end.ts';
 import type { Views } from '../../../src/store/port/views/views.ts';
@@ -16,16 +15,13 @@ import { openConnection, type Connection } from '../../../src/store/sqlite/conne
 import { prepareRows } from '../../../src/store/sqlite/rebuild.ts';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../../src/store/sqlite/statements.ts';
-import { createAsk as askPostgres, toPostgres, withPostgres } from '../../support/postgres.ts';
+import { readAddress } from '../../../src/store/postgres/address.ts';
+import { createAsk as askPostgres } from '../../../src/store/postgres/ask.ts';
+import { createPool, type Session } from '../../../src/store/postgres/sessions.ts';
+import { prepareSchema as preparePostgres } from '../../../src/store/postgres/schema.ts';
+import { withPostgres } from '../../support/postgres.ts';
 import { createRandom, seedFromEnv, type Random } from '../../support/random.ts';
-import {
-  ALL_TABLES,
-  BESIDE,
-  randomMetadata,
-  randomRows,
-  WORDS,
-  type Rows,
-} from '../../support/random-rows.ts';
+import { ALL_TABLES, randomMetadata, randomRows, WORDS, type Rows } from '../../support/random-rows.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('store, questions on both engines');
@@ -47,21 +43,16 @@ function toSqlite(db: Connection, rows: Rows): void {
   }
 }
 
-async function fillPostgres(client: pg.Client, rows: Rows): Promise<void> {
-  for (const [name, table] of Object.entries(BESIDE)) await client.query(toPostgres(name, table));
+async function fillPostgres(session: Session, rows: Rows): Promise<void> {
+  await session.run(preparePostgres());
   for (const [table, { columns }] of Object.entries(ALL_TABLES)) {
     const names = Object.keys(columns);
-    const text = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map((_, at) => `$${at + 1}`).join()})`;
-    for (const row of rows[table]!) {
-      const values = names.map((name) =>
-        columns[name]!.startsWith('pairs') && row[name] !== null
-          ? (JSON.parse(row[name] as string) as string[])
-          : row[name],
-      );
-      await client.query(text, values);
-    }
+    const numbered = table === 'frames' ? [', id', ", nextval('frames_ids')"] : ['', ''];
+    const sql = `INSERT INTO ${table} (${names.join()}${numbered[0]})
+      VALUES (${names.map((name) => `@${name}`).join()}${numbered[1]})`;
+    for (const row of rows[table]!) await session.ask(sql, row);
   }
-  await client.query('ANALYZE');
+  await session.ask('ANALYZE');
 }
 
 type Question = (views: Views, few: Views['threads']) => Promise<unknown>;
@@ -245,14 +236,15 @@ const containing = async (heads: readonly { threadId: string }[]): Promise<strin
 test(
   'each question, asked with the same arguments, finds the same on SQLite and on PostgreSQL',
   () =>
-    withPostgres(async (client) => {
+    withPostgres(async (url) => {
+      const pool = createPool(readAddress(url), 2);
       const db = openConnection(':memory:');
       const prepare = createStatements(db);
       prepareSchema(db);
       prepareRows(db, prepare, projection);
       const random = createRandom(seedFromEnv());
       const rows = randomRows(random);
-      await fillPostgres(client, rows);
+      await pool.lend((session) => fillPostgres(session, rows));
       toSqlite(db, rows);
       const asked = new Set<string>();
       const engine = (ask: Ask): Parameters<Question> => [
@@ -261,7 +253,7 @@ test(
         threadViews(ask, containing, 0),
       ];
       const sqlite = engine(withOwnScans(createAsk(prepare)));
-      const postgres = engine(withOwnScans(askPostgres(client)));
+      const postgres = engine(askPostgres(pool, pool));
       const filled = new Set<number>();
       for (let round = 0; round < ROUNDS; round++) {
         const seed = random.int(0, 2 ** 31);
@@ -288,6 +280,7 @@ test(
         [],
       );
       assert.deepEqual(others().map(String), [], 'always found nothing');
+      await pool.close();
       db.close();
     }),
   120_000,

@@ -1,0 +1,286 @@
+/**
+ * Runs work on one connection as one pipeline: statements leave as they come, and what the work waits for is flushed. The
+ * pipeline is one transaction, which its end commits, so an error anywhere undoes all of it (L1).
+ *
+ * A statement that is new to the connection is described first, once: its types decide how values travel.
+ */
+import pg from 'pg';
+import type { Row } from '../port/rows.ts';
+import type { Step, Work } from '../sql/work.ts';
+import { decoderOf, encode } from './values.ts';
+
+/** The part of the driver's connection that is used here. */
+export interface Wire {
+  readonly stream: { cork(): void; uncork(): void; destroy(error?: Error): void };
+  parse(of: { name: string; text: string }): void;
+  describe(of: { type: 'S'; name: string }): void;
+  bind(of: { statement: string; values: readonly (string | Buffer | null)[] }): void;
+  execute(of: object): void;
+  flush(): void;
+  sync(): void;
+}
+
+/** A statement that the connection has prepared. */
+interface Statement {
+  readonly name: string;
+  /** Names or places of the values, in the order of `$1`, `$2` and so on. */
+  readonly params: readonly (string | number)[];
+  types: readonly number[];
+  fields: readonly { readonly name: string; readonly decode: ((text: string) => unknown) | undefined }[];
+}
+
+/** What a connection that prepares statements remembers. */
+export interface Prepared {
+  readonly statements: Map<string, Statement>;
+  /** Of all that were ever prepared: names are never used twice. */
+  count: number;
+  /** Row ids of a table that are drawn and not given yet, from first to before last. */
+  readonly ids: Map<string, { next: number; end: number }>;
+}
+
+/** The connection ended before its answer came. */
+export class ConnectionLost extends Error {
+  /** Whether the end of the transaction was on its way, which may so have happened. */
+  readonly isUnknown: boolean;
+  constructor(cause: Error, isUnknown: boolean) {
+    super(`the connection to the database was lost: ${cause.message}`, { cause });
+    this.name = 'ConnectionLost';
+    this.isUnknown = isUnknown;
+  }
+}
+
+/** Of the schema's own: a statement found no row, and had to. */
+export const NONE_FOUND = 'RW001';
+
+type Param = Parameters<typeof encode>[0];
+
+/** The transaction may be done when the server says these. Severities come in the server's language. */
+const ENDS_CONNECTION = /^(?:08|57P|25P0[34])/;
+
+/** How many row ids are drawn at once; the sequences grow by as many. */
+export const ID_BLOCK = 1000;
+
+interface Sent {
+  readonly statement: Statement;
+  readonly rows: Row[];
+  readonly step: Step;
+  readonly isAwaited: boolean;
+}
+
+export interface Exchange {
+  submit(wire: Wire): void;
+  handleError(error: Error): void;
+  handleReadyForQuery(): void;
+  handleRowDescription(message: { fields: readonly { name: string; dataTypeID: number }[] }): void;
+  handleDataRow(message: { fields: readonly (string | null)[] }): void;
+  handleCommandComplete(message: { text: string }): void;
+  handlePortalSuspended(): void;
+  handleEmptyQuery(): void;
+  handleCopyInResponse(): void;
+  handleCopyData(): void;
+  /** The connection tells of these by events of its own. */
+  described(types: readonly number[]): void;
+  withoutRows(): void;
+}
+
+/** Parameters as `$n`: a name may stand several times, `?` is another value each time. */
+function numbered(sql: string): { text: string; params: (string | number)[] } {
+  const params: (string | number)[] = [];
+  const text = sql.replace(/@(\w+)|\?/g, (_, name?: string) => {
+    const found = name === undefined ? -1 : params.indexOf(name);
+    return `$${found >= 0 ? found + 1 : params.push(name ?? params.length)}`;
+  });
+  return { text, params };
+}
+
+/** A statement that fails when it finds or changes no row. */
+const demanding = (sql: string): string =>
+  /^\s*SELECT/.test(sql)
+    ? `SELECT rewound_some(count(*)) FROM (${sql}) AS found`
+    : `WITH done AS (${sql} RETURNING 1) SELECT rewound_some(count(*)) FROM done`;
+
+/** New row ids: whole blocks, which another node may have drawn between. */
+const DRAW = (table: string): string =>
+  `SELECT min(id) AS first, max(id) AS last FROM (SELECT nextval('${table}_ids') AS id FROM generate_series(1, @blocks)) AS drawn`;
+
+/** `settle` is called once, with the result of the work when all of it is committed. */
+export function createExchange<T>(
+  prepared: Prepared,
+  work: Work<T>,
+  settle: (error: Error | undefined, value?: T) => void,
+): Exchange {
+  const sent: Sent[] = [];
+  const added: string[] = [];
+  /** The first row id of each table's current block that the work was given. */
+  const given = new Map<string, number>();
+  let drawing: { readonly table: string; readonly count: number; readonly blocks: number } | undefined;
+  let wire!: Wire;
+  let learning: { statement: Statement; then: () => void } | undefined;
+  let result: { readonly value: T } | { readonly refusal: Error } | undefined;
+  let isSettled = false;
+
+  function end(error: Error | undefined, value?: T): void {
+    if (isSettled) return;
+    isSettled = true;
+    // Which of the new statements the server still has prepared is unknown.
+    if (error !== undefined) for (const sql of added) prepared.statements.delete(sql);
+    // Their rows are undone.
+    if (error !== undefined) for (const [table, id] of given) prepared.ids.get(table)!.next = id;
+    settle(error, value);
+  }
+
+  function learn(step: Step, then: (statement: Statement) => void): void {
+    const { sql } = step;
+    const { text, params } = numbered(step.want === 'some' ? demanding(sql) : sql);
+    const statement: Statement = { name: `s${(prepared.count += 1)}`, params, types: [], fields: [] };
+    prepared.statements.set(sql, statement);
+    added.push(sql);
+    learning = { statement, then: () => then(statement) };
+    wire.parse({ name: statement.name, text });
+    wire.describe({ type: 'S', name: statement.name });
+    wire.flush();
+  }
+
+  function learnt(): void {
+    const { then } = learning!;
+    learning = undefined;
+    corked(then);
+  }
+
+  function send(step: Step, statement: Statement, isAwaited: boolean): void {
+    const values = statement.params.map((name, at) =>
+      encode((step.params as Record<string | number, Param>)[name], statement.types[at]!),
+    );
+    wire.bind({ statement: statement.name, values });
+    wire.execute({});
+    sent.push({ statement, rows: [], step, isAwaited });
+    if (isAwaited) wire.flush();
+  }
+
+  /** Goes on with the work until it waits for an answer. */
+  function proceed(answer?: unknown): void {
+    for (let reply = answer; ;) {
+      const next = work.next(reply as never);
+      if (next.done) return finish({ value: next.value });
+      reply = undefined;
+      const step = next.value;
+      if (step.want === 'ids') {
+        reply = take(step.sql, (step.params as { count: number }).count);
+        if (reply === undefined) return;
+      } else if (!pass(step)) return;
+    }
+  }
+
+  /** Sends a step; false when the work waits, for its answer or for what the statement looks like. */
+  function pass(step: Step): boolean {
+    const isAwaited = step.want !== 'write' && step.want !== 'some';
+    const statement = prepared.statements.get(step.sql);
+    if (statement === undefined)
+      learn(step, (learnt) => {
+        send(step, learnt, isAwaited);
+        if (!isAwaited) proceed();
+      });
+    else send(step, statement, isAwaited);
+    return statement !== undefined && !isAwaited;
+  }
+
+  /** The first of new row ids. Undefined: they are drawn first. */
+  function take(table: string, count: number): number | undefined {
+    const ids = prepared.ids.get(table);
+    if (ids !== undefined && ids.next + count <= ids.end) {
+      if (!given.has(table)) given.set(table, ids.next);
+      return (ids.next += count) - count;
+    }
+    drawing = { table, count, blocks: Math.ceil(count / ID_BLOCK) };
+    pass({ want: 'rows', sql: DRAW(table), params: { blocks: drawing.blocks } });
+    return undefined;
+  }
+
+  function drew({ first, last }: { first: number; last: number }): void {
+    const { table, count, blocks } = drawing!;
+    drawing = undefined;
+    if (last === first + (blocks - 1) * ID_BLOCK) {
+      prepared.ids.set(table, { next: first, end: last + ID_BLOCK });
+      given.set(table, first);
+    }
+    const id = take(table, count);
+    if (id !== undefined) proceed(id);
+  }
+
+  function answered({ step, rows }: Sent, text: string): void {
+    if (drawing !== undefined) return drew(rows[0] as never);
+    proceed(step.want === 'rows' ? rows : Number(/\d+$/.exec(text)?.[0] ?? 0));
+  }
+
+  function finish(ended: NonNullable<typeof result>): void {
+    result = ended;
+    wire.sync();
+  }
+
+  /** Writes all that `go` sends at once. What the work throws undoes what it wrote. */
+  function corked(go: () => void): void {
+    wire.stream.cork();
+    try {
+      go();
+    } catch (error) {
+      wire.parse({ name: '', text: 'ROLLBACK' });
+      wire.bind({ statement: '', values: [] });
+      wire.execute({});
+      finish({ refusal: error as Error });
+    } finally {
+      wire.stream.uncork();
+    }
+  }
+
+  return {
+    submit(connection) {
+      wire = connection;
+      corked(() => proceed());
+    },
+    handleError(error) {
+      const isUndone = error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '');
+      if (isUndone && result === undefined) wire.sync();
+      if (!isUndone) end(new ConnectionLost(error, result !== undefined && 'value' in result));
+      // Answers come in the order of the steps, so this one is the first without any.
+      else if (error.code === NONE_FOUND) end(sent[0]!.step.refusal!());
+      else end(error);
+    },
+    handleReadyForQuery() {
+      if (result === undefined) return end(new Error('the database ended a transaction that goes on'));
+      if ('refusal' in result) end(result.refusal);
+      else end(undefined, result.value);
+    },
+    described(types) {
+      if (learning !== undefined) learning.statement.types = types;
+    },
+    withoutRows() {
+      if (learning !== undefined) learnt();
+    },
+    handleRowDescription({ fields }) {
+      if (learning === undefined) return;
+      learning.statement.fields = fields.map(({ name, dataTypeID }) => ({
+        name,
+        decode: decoderOf(dataTypeID),
+      }));
+      learnt();
+    },
+    handleDataRow({ fields }) {
+      const { statement, rows } = sent[0]!;
+      const row: Record<string, unknown> = {};
+      for (const [at, { name, decode }] of statement.fields.entries()) {
+        const text = fields[at]!;
+        row[name] = text === null || decode === undefined ? text : decode(text);
+      }
+      rows.push(row as Row);
+    },
+    handleCommandComplete({ text }) {
+      const done = sent.shift();
+      // The answer to a rollback belongs to no step.
+      if (done?.isAwaited && result === undefined) corked(() => answered(done, text));
+    },
+    handlePortalSuspended: () => undefined,
+    handleEmptyQuery: () => undefined,
+    handleCopyInResponse: () => undefined,
+    handleCopyData: () => undefined,
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * The tables of the log, beside those that come from `sql/rows/tables.ts`, and the function by which a statement says that it
+ * has to find a row: else it raises a condition, so a commit that must not be undoes itself in one round trip.
+ */
+import { Unavailable } from '../../kernel/unavailable.ts';
+import { carriedView } from '../sql/rows/carried-threads.ts';
+import { QUEUE, SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
+import { rows, write as step, type Step, type Work } from '../sql/work.ts';
+import { toPostgres, typeOf } from './dialect.ts';
+import { ID_BLOCK, NONE_FOUND } from './exchange.ts';
+
+/** Of the tables here and of what is in them. */
+const FORMAT = 1;
+
+const TEXT = typeOf('text');
+const CONTENT = 'data bytea NOT NULL, crc integer NOT NULL';
+/** Rows of several nodes come in the order of `seq`; their ids come from blocks. */
+const NUMBERED = 'id bigint PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY';
+const DIFFERENCE = `bases ${TEXT}, size bigint`;
+
+const NUMBERED_TABLES = ['events', 'texts', 'frames', 'run_contents'];
+
+const LOG = [
+  `CREATE TABLE events (position bigint PRIMARY KEY, stream ${TEXT} NOT NULL,
+    version bigint NOT NULL, type ${TEXT} NOT NULL, schema integer NOT NULL, ${CONTENT}, at bigint NOT NULL,
+    command_id ${TEXT} NOT NULL, UNIQUE (stream, version))`,
+  `CREATE TABLE commands (command_id ${TEXT} PRIMARY KEY, first bigint NOT NULL, last bigint NOT NULL, at bigint NOT NULL)`,
+  'CREATE INDEX commands_by_age ON commands (at)',
+  `CREATE TABLE snapshots (stream ${TEXT} PRIMARY KEY, version bigint NOT NULL, state bytea NOT NULL)`,
+  `CREATE TABLE requests (key ${TEXT} PRIMARY KEY, digest ${TEXT} NOT NULL, run_id ${TEXT} NOT NULL,
+    thread_id ${TEXT} NOT NULL, at bigint NOT NULL)`,
+  'CREATE INDEX requests_by_age ON requests (at)',
+];
+
+const PAYLOADS = [
+  ...NUMBERED_TABLES.map((name) => `CREATE SEQUENCE ${name}_ids INCREMENT ${ID_BLOCK}`),
+  `CREATE TABLE texts (${NUMBERED}, thread bigint NOT NULL, kind ${TEXT} NOT NULL, ns ${TEXT} NOT NULL, name ${TEXT} NOT NULL,
+    version ${TEXT}, run ${TEXT}, parent ${TEXT}, at bigint, last_frame bigint, parts ${TEXT}, ${DIFFERENCE}, ${CONTENT})`,
+  'CREATE UNIQUE INDEX texts_by_name ON texts (thread, kind, ns, name, version)',
+  "CREATE INDEX checkpoints_by_order ON texts (thread, ns, seq) WHERE kind = 'c'",
+  `CREATE TABLE frames (${NUMBERED}, run ${TEXT} NOT NULL, first bigint NOT NULL, last bigint NOT NULL, thread ${TEXT},
+    series ${TEXT}, at bigint NOT NULL, parts ${TEXT} NOT NULL, ${DIFFERENCE}, ${CONTENT})`,
+  'CREATE UNIQUE INDEX frames_by_run ON frames (run, last)',
+  'CREATE INDEX frames_by_thread ON frames (thread, series, seq) WHERE thread IS NOT NULL',
+  `CREATE TABLE run_contents (${NUMBERED}, run_id ${TEXT} NOT NULL, thread_id ${TEXT} NOT NULL, kind ${TEXT} NOT NULL, ${CONTENT})`,
+  'CREATE INDEX run_contents_by_run ON run_contents (run_id, kind)',
+  'CREATE INDEX run_contents_by_thread ON run_contents (thread_id)',
+  `CREATE TABLE secrets (run_id ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, ${CONTENT})`,
+  `CREATE TABLE cron_secrets (cron_id ${TEXT} PRIMARY KEY, ${CONTENT})`,
+  `CREATE TABLE bodies (delivery_id ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, ${CONTENT})`,
+  `CREATE TABLE item_values (item_id ${TEXT} PRIMARY KEY, ${CONTENT})`,
+  `CREATE TABLE item_vectors (item_id ${TEXT} NOT NULL, idx bigint NOT NULL, ${CONTENT}, PRIMARY KEY (item_id, idx))`,
+  `CREATE TABLE resume_calls (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, thread_id ${TEXT} NOT NULL,
+    run_id ${TEXT} NOT NULL, base ${TEXT}, ${CONTENT})`,
+  'CREATE INDEX resume_calls_by_run ON resume_calls (run_id)',
+  'CREATE INDEX resume_calls_by_thread ON resume_calls (thread_id)',
+  `CREATE TABLE imports (storage_key ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, at bigint NOT NULL)`,
+];
+
+const FUNCTIONS = [
+  `CREATE FUNCTION rewound_some(rows_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    IF rows_ = 0 THEN RAISE EXCEPTION 'no such row' USING ERRCODE = '${NONE_FOUND}'; END IF;
+  END $$`,
+];
+
+/** All statements of a new schema; `derived`: the tables that a projection fills. */
+const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
+  `CREATE TABLE meta (key ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`,
+  ...LOG,
+  ...PAYLOADS,
+  ...Object.entries({ ...derived, queue: QUEUE }).flatMap(([name, table]) => toPostgres(name, table)),
+  ...(derived === SCHEMA ? [carriedView((declared) => `NULL::${typeOf(declared)}`)] : []),
+  ...FUNCTIONS,
+  `INSERT INTO meta VALUES ('format', '${FORMAT}'), ('rows', '${VERSION}')`,
+];
+
+/** Creates what is missing, once among all that start. Throws `Unavailable` for a schema of another version. */
+export function* prepareSchema(
+  derived: Readonly<Record<string, Table>> = SCHEMA,
+  schema?: string,
+): Work<void> {
+  yield write("SELECT pg_advisory_xact_lock(hashtextextended('rewound ' || current_database(), 0))");
+  if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  const [found]: { has_meta: number; has_events: number }[] = yield rows(
+    "SELECT to_regclass('meta') IS NOT NULL AS has_meta, to_regclass('events') IS NOT NULL AS has_events",
+    [],
+  );
+  if (found!.has_meta === 0) {
+    if (found!.has_events !== 0)
+      throw new Unavailable('it has tables of another program: name another database or schema');
+    yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
+    return;
+  }
+  const versions: { key: string; value: string }[] = yield rows(
+    "SELECT key, value FROM meta WHERE key IN ('format', 'rows')",
+    [],
+  );
+  const saved = Object.fromEntries(versions.map(({ key, value }) => [key, Number(value)]));
+  for (const [key, own] of [['format', FORMAT] as const, ['rows', Number(VERSION)] as const]) {
+    const of = saved[key];
+    if (of === own) continue;
+    throw new Unavailable(
+      of === undefined
+        ? 'it has tables of another program: name another database or schema'
+        : of > own
+          ? `its ${key} are of version ${of}, this release knows ${own}: start the release that wrote it, or a later one`
+          : `its ${key} are of version ${of}, this release needs ${own}: start the release that wrote it`,
+    );
+  }
+}
+
+const write = (sql: string): Step => step(sql, []);

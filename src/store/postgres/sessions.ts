@@ -1,0 +1,205 @@
+/** Connections to a database: how they are made, what each runs, and the pool that lends them. */
+import pg from 'pg';
+import { systemClock } from '../../kernel/clock.ts';
+import { LogUnavailable } from '../port/log-failures.ts';
+import type { Row } from '../port/rows.ts';
+import type { Params } from '../sql/ask.ts';
+import { rows, type StepParams, type Work } from '../sql/work.ts';
+import type { Address } from './address.ts';
+import { ConnectionLost, createExchange, type Exchange, type Prepared, type Wire } from './exchange.ts';
+
+/** A connection. */
+export interface Session {
+  /** Runs work in one transaction. Rejects with what the work throws, `pg.DatabaseError` or `ConnectionLost`. */
+  run<T>(work: Work<T>): Promise<T>;
+  /** Runs one statement in a transaction of its own, or in one that an earlier statement began. */
+  ask<R extends Row = Row>(sql: string, params?: Params): Promise<R[]>;
+  readonly isLost: boolean;
+  onLost(listener: () => void): void;
+  end(): Promise<void>;
+}
+
+const CONNECT_MS = 5_000;
+/** A server that says nothing for so long is gone. */
+const ANSWER_MS = 60_000;
+/** The server's own limits, where it knows them: shorter, so that its refusal comes first. */
+const LIMITS = [
+  ['statement_timeout', '50s'],
+  ['lock_timeout', '40s'],
+  ['transaction_timeout', '55s'],
+  ['idle_in_transaction_session_timeout', '30s'],
+] as const;
+const OLDEST = 150_000;
+
+/** One statement, because a pooler may refuse parameters at the start of a connection. */
+const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_version_num')::int AS version,
+  current_setting('server_version') AS said, (SELECT count(set_config(name, CASE name ${LIMITS.map(
+    ([name, value]) => `WHEN '${name}' THEN '${value}'`,
+  ).join(' ')} END, false)) FROM pg_settings WHERE name IN (${LIMITS.map(([name]) => `'${name}'`).join()})),
+  set_config('bytea_output', 'hex', false), set_config('default_transaction_isolation', 'read committed', false),
+  set_config('search_path', coalesce($1, current_setting('search_path')), false)`;
+
+/** A server that will not do, however often it is asked. */
+class Unsuitable extends Error {}
+
+/** Connects to the first host that takes writes. Throws `Unsuitable`, or what the last host said. */
+export async function connect({ urls, schema }: Address): Promise<Session> {
+  let failure: unknown;
+  for (const url of urls)
+    try {
+      return await connectTo(url, schema);
+    } catch (error) {
+      failure = error;
+    }
+  throw failure;
+}
+
+async function connectTo(connectionString: string, schema: string | undefined): Promise<Session> {
+  const client = new pg.Client({
+    connectionString,
+    ...{ application_name: 'rewound', connectionTimeoutMillis: CONNECT_MS },
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: 10_000 },
+  });
+  // A connection that is lost ends what it runs, and nothing else.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const found = await client.query<{ standby: boolean; version: number; said: string }>(SETUP, [
+      schema ?? null,
+    ]);
+    const { standby, version, said } = found.rows[0]!;
+    if (version < OLDEST) throw new Unsuitable(`it is PostgreSQL ${said}, 15 or later is needed`);
+    if (standby) throw new Unsuitable('it is a standby, which takes no writes: name the primary');
+    return toSession(client);
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}
+
+function toSession(client: pg.Client): Session {
+  const prepared: Prepared = { statements: new Map(), count: 0, ids: new Map() };
+  const { connection } = client as unknown as { connection: Wire & NodeJS.EventEmitter };
+  const { after } = systemClock();
+  const listeners: (() => void)[] = [];
+  let current: Exchange | undefined;
+  let isLost = false;
+  connection.on('parameterDescription', ({ dataTypeIDs }: { dataTypeIDs: number[] }) =>
+    current?.described(dataTypeIDs),
+  );
+  connection.on('noData', () => current?.withoutRows());
+  client.on('error', () => {
+    isLost = true;
+  });
+  client.on('end', () => {
+    isLost = true;
+    for (const listener of listeners.splice(0)) listener();
+  });
+
+  const run = <T>(work: Work<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const cancel = after(ANSWER_MS, () => connection.stream.destroy(new Error('it does not answer')));
+      const exchange = createExchange(prepared, work, (error, value) => {
+        cancel();
+        if (error instanceof ConnectionLost) isLost = true;
+        if (error === undefined) resolve(value as never);
+        else reject(error);
+      });
+      const submit = (wire: Wire): void => {
+        current = exchange;
+        exchange.submit(wire);
+      };
+      client.query({ ...exchange, submit } as unknown as pg.Submittable);
+    });
+  return {
+    run,
+    ask: <R extends Row>(sql: string, params: Params = {}) => run(one<R>(sql, params)),
+    get isLost() {
+      return isLost;
+    },
+    onLost: (listener) => void listeners.push(listener),
+    end: async () => {
+      isLost = true;
+      await client.end().catch(() => undefined);
+    },
+  };
+}
+
+function* one<R extends Row>(sql: string, params: Params): Work<R[]> {
+  return yield rows(sql, params as StepParams);
+}
+
+export interface Pool {
+  /** One session of those that are free, made when there are too few. Rejects with `LogUnavailable` while the database is away. */
+  lend<T>(use: (session: Session) => Promise<T>): Promise<T>;
+  /** How many wait for a session. */
+  readonly waiting: number;
+  close(): Promise<void>;
+}
+
+export function createPool(address: Address, max: number): Pool {
+  const free: Session[] = [];
+  const waiting: (() => void)[] = [];
+  const all = new Set<Session>();
+  let lent = 0;
+  let isClosed = false;
+
+  async function take(): Promise<Session> {
+    if (isClosed) throw new LogUnavailable('the log is closed');
+    if (lent >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else lent += 1;
+    for (let session = free.pop(); session !== undefined; session = free.pop())
+      if (!session.isLost) return session;
+    try {
+      const session = await connect(address);
+      all.add(session);
+      session.onLost(() => all.delete(session));
+      return session;
+    } catch (error) {
+      pass();
+      throw away(error);
+    }
+  }
+
+  /** The right to a session goes to the one that waits longest. */
+  function pass(): void {
+    const next = waiting.shift();
+    if (next === undefined) lent -= 1;
+    else next();
+  }
+
+  return {
+    async lend(use) {
+      const session = await take();
+      try {
+        return await use(session);
+      } catch (error) {
+        throw away(error);
+      } finally {
+        if (!session.isLost) free.push(session);
+        pass();
+      }
+    },
+    get waiting() {
+      return waiting.length;
+    },
+    async close() {
+      isClosed = true;
+      await Promise.all([...all].map((session) => session.end()));
+    },
+  };
+}
+
+const CONNECTION = /^(?:E[A-Z]+|08\w{3}|57P\w{2}|53300|25006)$/;
+
+/** Whether the database may be there again later, as it is asked now. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof ConnectionLost ||
+  error instanceof Unsuitable ||
+  (error instanceof Error &&
+    (CONNECTION.test((error as { code?: string }).code ?? '') ||
+      /^(?:timeout expired|Connection terminated)/.test(error.message)));
+
+/** `LogUnavailable` in the place of an error of the connection. */
+export const away = (error: unknown): unknown =>
+  isAway(error) ? Object.assign(new LogUnavailable('the database does not answer'), { cause: error }) : error;

@@ -1,0 +1,91 @@
+/** A database that is not what it should be, or goes away: nothing is lost, nothing is done twice, and one line says why. */
+import assert from 'node:assert/strict';
+import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
+import { readAddress } from '../../../src/store/postgres/address.ts';
+import { connect } from '../../../src/store/postgres/sessions.ts';
+import { append, batch, committed, textsOf } from '../../support/batches.ts';
+import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
+import { shared } from '../../support/shared-server.ts';
+import { suite } from '../../support/suite.ts';
+import { withTcpProxy } from '../../support/tcp-proxy.ts';
+
+const test = suite('store, faults of PostgreSQL');
+const url = shared(test, withPostgres);
+
+test('an address that names no usable database is refused in one line without the password', async () => {
+  const address = url();
+  const { port } = new URL(address);
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    ['mysql://u:secret@h/d', /found no address/],
+    [`postgres://postgres:secret@127.0.0.1:${port}`, /no name of a database/],
+    [`${address}?schema=A-b`, /schema "A-b"/],
+    [`${address}?pool=0`, /pool of 0/],
+    [`postgres://nobody:secret@127.0.0.1:${port}/postgres`, /user and password/],
+    [`postgres://postgres:postgres@127.0.0.1:${port}/absent`, /no such database/],
+    ['postgres://u:secret@127.0.0.1:1/d', /nothing answers there/],
+  ];
+  for (const [given, says] of wrong)
+    await assert.rejects(openTestPostgres(given), (error: Error) => {
+      assert.match(error.message, says);
+      assert.ok(!error.message.includes('secret') && !error.message.includes('\n'), error.message);
+      return true;
+    });
+});
+
+test('tables of a later release, or of another program, are refused and stay as they are', async () => {
+  const address = `${url()}?schema=later`;
+  await (await openTestPostgres(address)).close();
+  const session = await connect(readAddress(address));
+  await session.ask("UPDATE meta SET value = '1000' WHERE key = 'format'");
+  await assert.rejects(openTestPostgres(address), /version 1000, this release knows 1/);
+  await session.ask('CREATE SCHEMA strange');
+  await session.ask('CREATE TABLE strange.events (a int)');
+  await session.end();
+  await assert.rejects(openTestPostgres(`${url()}?schema=strange`), /tables of another program/);
+});
+
+test('L4 a commit whose answer is cut off or lost is done once', () =>
+  withTcpProxy(url(), async (proxy) => {
+    const { port } = new URL(proxy.url);
+    const log = await openTestPostgres(`postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=cut`);
+    const direct = await connect(readAddress(`${url()}?schema=cut`));
+    const written: string[] = [];
+    const write = async (text: string): Promise<void> => {
+      committed(await log.commit(batch([append('s', written.length, text)])));
+      written.push(text);
+    };
+    for (let bytes = 0; bytes < 3_000; bytes += 200) {
+      proxy.dieAfter(bytes);
+      proxy.cut();
+      await write(`${bytes}`);
+      // What the transaction does is known to the connection now, so it is one round trip.
+      await write(`${bytes} and more`);
+      proxy.swallow();
+      await write(`${bytes} and unheard`);
+    }
+    const [row] = await direct.ask("SELECT count(*) AS events FROM events WHERE stream = 's'");
+    assert.equal(row!['events'], written.length);
+    assert.deepEqual(textsOf(await log.readStream('s', 1, 100)), written);
+    await direct.end();
+    await log.close();
+  }));
+
+test('while the database is away reads are refused with LogUnavailable, and go on when it is back', () =>
+  withTcpProxy(url(), async (proxy) => {
+    const { port } = new URL(proxy.url);
+    const log = await openTestPostgres(`postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=away`);
+    committed(await log.commit(batch([append('s', 0, 'a')])));
+    assert.equal(await log.streamVersion('s'), 1);
+    proxy.dieAfter(0);
+    proxy.cut();
+    await assert.rejects(log.streamVersion('s'), LogUnavailable);
+    // The next connection dies, unless the first refusal was of it.
+    const again = await log.streamVersion('s').catch((error: unknown) => {
+      assert.ok(error instanceof LogUnavailable);
+      return log.streamVersion('s');
+    });
+    assert.equal(again, 1);
+    await log.close();
+  }));
+
+test.run();
