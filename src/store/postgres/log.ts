@@ -39,7 +39,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const { projection, tables = SCHEMA, payloads: of, clock, onFault } = options;
   const address = readAddress(options.url);
   await prepare(address, tables);
-  const context: WorkContext = { coder: PLAIN, lockRows: 'FOR SHARE' };
+  const context: WorkContext = { coder: PLAIN, order: 'seq', lockRows: 'FOR SHARE' };
   const points = createPool(address, address.pool - SCAN_SESSIONS);
   const scans = createPool(address, SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));

@@ -30,7 +30,6 @@ export interface Step {
 export type Work<T> = Generator<Step, T, never>;
 
 export const rows = (sql: string, params: StepParams): Step => ({ want: 'rows', sql, params });
-export const count = (sql: string, params: StepParams): Step => ({ want: 'count', sql, params });
 export const write = (sql: string, params: StepParams): Step => ({ want: 'write', sql, params });
 export const some = (sql: string, params: StepParams, refusal: () => Error): Step => ({
   ...{ want: 'some', sql, params, refusal },
