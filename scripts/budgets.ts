@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 2354,
+  src: 1153,
   'src/actors': 1795,
   'src/archive': 1754,
   'src/assistant': 174,
@@ -26,6 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1590,
+  'src/store/postgres': 1300,
   'src/store/sql': 4049,
   'src/store/sqlite': 4569,
   'src/streams': 1011,
@@ -35,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 802,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2287,
+  scripts: 2288,
   test: 73489,
 };
 
