@@ -14,6 +14,7 @@ export interface StoreQueue {
   running: boolean;
   readonly queue: { readonly size: number };
   start(): void;
+  stop(): Promise<void>;
   enqueueOperation(operation: object): unknown;
   processBatchQueue(): Promise<void>;
 }

@@ -3,6 +3,7 @@
  * its calls for the next attempt, or both.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { breathe } from '../kernel/breathe.ts';
 import { interceptClock } from '../recording/clock.ts';
 import { interceptDispatchers, interceptFetch } from '../recording/dispatchers.ts';
 import { openKeeper, type Keeper } from '../recording/keeper.ts';
@@ -48,12 +49,13 @@ const observed = new WeakSet<StoreQueue>();
  * tells the timers of each queue from others.
  *
  * The library polls a queue every millisecond from the run's start, and the run's end waits for the last timer. A queue whose
- * timers are not recorded polls from its first operation on.
+ * timers are not recorded polls from its first operation on. Without one a run's end waits for a turn of the event loop: an
+ * error discards what of the run's stream is not read yet.
  */
 export function watchQueues(queue: StoreQueue | undefined): void {
   if (queue === undefined || observed.has(queue)) return;
   observed.add(queue);
-  const { start, enqueueOperation, processBatchQueue } = queue;
+  const { start, stop, enqueueOperation, processBatchQueue } = queue;
   const idle = new WeakMap<StoreQueue, () => void>();
   queue.start = function () {
     if (this.running || this.queue.size > 0 || currentSession()?.timer !== undefined) return start.call(this);
@@ -63,6 +65,10 @@ export function watchQueues(queue: StoreQueue | undefined): void {
       this.running = false;
       ofRun(() => start.call(this));
     });
+  };
+  queue.stop = async function () {
+    if (idle.delete(this)) await breathe();
+    return stop.call(this);
   };
   queue.enqueueOperation = function (operation) {
     noteAsker(operation, currentSession()?.currentTask());
