@@ -33,11 +33,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/studio': 5837,
   'src/thread': 1695,
   'src/wiring': 460,
-  'src/worker': 802,
+  'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2288,
-  test: 73499,
+  test: 73535,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -115,6 +115,7 @@ export function openWorkerRun(
     try {
       send(TYPE.end, stream, { ...more, ...(wrote.length > 0 && { wrote }) }, blobs);
     } catch (error) {
+      for (const write of held) send(write.type, stream, write.head, write.blobs);
       send(TYPE.end, stream, toErrorEnd(error));
     }
   }

@@ -1,5 +1,6 @@
 /** A pool of real worker processes for graphs of a project's `graph.mjs`, and a link that a run needs. */
 import { join } from 'node:path';
+import type { Frame } from '../../../src/graphs/port.ts';
 import { openGraphPool, type GraphPool, type GraphPoolOptions } from '../../../src/workers/pool.ts';
 import { createMemoryCheckpoints, type MemoryCheckpoints } from '../../support/memory-checkpoints.ts';
 import { NO_STORE, toOrder } from '../graphs/harness.ts';
@@ -35,6 +36,8 @@ export interface PoolRun {
   /** Its first frame has come. */
   readonly begun: Promise<void>;
   readonly checkpoints: MemoryCheckpoints;
+  /** Names and data of all frames, in the order of their arrival. */
+  readonly frames: readonly (readonly [event: string, data: string])[];
   /** Every time the same run. `resume`: it goes on from what it saved. */
   start(signal?: AbortSignal, resume?: boolean): ReturnType<GraphPool['run']>;
 }
@@ -47,11 +50,15 @@ export function preparePoolRun(
   let onBegun: () => void = () => undefined;
   const begun = new Promise<void>((resolve) => (onBegun = resolve));
   const checkpoints = createMemoryCheckpoints();
+  const frames: (readonly [string, string])[] = [];
   const link = {
     checkpoints,
     store: NO_STORE,
     begun: async () => undefined,
-    emit: async () => onBegun(),
+    async emit(shown: readonly Frame[]) {
+      frames.push(...shown.map(({ event, data }) => [event, data] as const));
+      onBegun();
+    },
     record: async () => undefined,
     keep: async () => undefined,
     note: async () => undefined,
@@ -60,6 +67,7 @@ export function preparePoolRun(
   return {
     begun,
     checkpoints,
+    frames,
     start: (signal = new AbortController().signal, resume = false) =>
       pool.run({ ...order, resume }, link, signal),
   };

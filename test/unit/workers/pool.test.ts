@@ -45,6 +45,28 @@ test('X4 a question that holds its worker up is asked once more, in a worker of 
     { libraries: true },
   ));
 
+test('all that a function shows and saves before it returns at once has arrived at its end, in order', () =>
+  withProject({ 'graph.mjs': 'export const doubles = ({ n }) => ({ n: n * 2 });' }, (dir) =>
+    withPool(dir, { graphs: { agent: 'doubles' } }, async (pool) => {
+      // The first run of a worker loads what later ones have.
+      await preparePoolRun(pool, {}).start();
+      const run = preparePoolRun(pool, { n: 21 }, { threadId: OTHER_THREAD });
+      const end = await run.start();
+      assert.equal(end.kind, 'success');
+      assert.deepEqual(
+        run.frames.map(([event, data]) => [event, JSON.parse(data)]),
+        [
+          ['values', { n: 21 }],
+          ['values', { n: 42 }],
+        ],
+      );
+      assert.deepEqual(
+        run.checkpoints.saved.map(({ checkpointId }) => run.checkpoints.values(checkpointId)),
+        [{ n: 21 }, { n: 42 }],
+      );
+    }),
+  ));
+
 const WORK_AND_COUNT = `import { appendFileSync, existsSync } from 'node:fs';
 export function* works({ gate }) {
   appendFileSync(gate + '-spins', '');
