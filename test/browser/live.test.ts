@@ -77,16 +77,22 @@ test(
 );
 
 test(
-  'a message that is sent from the page is answered there',
+  'a message that is sent from the page is answered there, though the server was not ready at first',
   () =>
-    withStudio(async ({ page, run, open }) => {
-      await open(await run('tokens', say('3 words')), '?tab=conversation');
-      await page.getByLabel('Message').fill('5 words');
-      await page.keyboard.press('Enter');
-      await text(page).filter({ hasText: 'w4' }).waitFor();
-      await success(page).nth(1).waitFor();
-      assert.equal(await page.locator('.message').count(), 4);
-    }),
+    withStudio(
+      async ({ page, run, open }) => {
+        const thread = await run('tokens', say('3 words'));
+        const notReady = { status: 503, headers: { 'retry-after': '1' }, json: { detail: 'not ready' } };
+        await page.route('**/schemas', (route) => route.fulfill(notReady), { times: 1 });
+        await open(thread, '?tab=conversation');
+        await page.getByLabel('Message').fill('5 words');
+        await page.keyboard.press('Enter');
+        await text(page).filter({ hasText: 'w4' }).waitFor();
+        await success(page).nth(1).waitFor();
+        assert.equal(await page.locator('.message').count(), 4);
+      },
+      { allowed: /503/ },
+    ),
   options,
 );
 

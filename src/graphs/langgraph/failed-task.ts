@@ -68,7 +68,7 @@ export async function locateFailure(
   });
 }
 
-/** Of an error of several tasks the first one's. */
+/** The id of the task that failed; an error of several tasks names the first one. */
 function taskIdOf(error: unknown): unknown {
   const { pregelTaskId, errors } = Object(error) as { pregelTaskId?: unknown; errors?: unknown };
   return pregelTaskId ?? (Array.isArray(errors) ? Object(errors[0]).pregelTaskId : undefined);

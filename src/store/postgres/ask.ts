@@ -30,7 +30,7 @@ function asking(lend: Lend, open: Open, isWithinTransaction: boolean): Asking {
   };
 }
 
-/** Of each statement that is walked: what is prepared for a cursor knows the columns of that one statement. */
+/** A cursor's name by the statement that it walks: a prepared `FETCH` knows the columns of one statement alone. */
 const cursors = new Map<string, string>();
 function cursorOf(sql: string): string {
   const known = cursors.get(sql) ?? `walked_${cursors.size}`;

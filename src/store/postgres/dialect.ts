@@ -1,4 +1,4 @@
-/** What PostgreSQL says differently from SQLite: types, and sets of texts as lists with an index of their own. */
+/** The SQL that differs from SQLite: names of types, and sets of texts, which are lists with an index of their own. */
 import type { Dialect } from '../sql/ask.ts';
 import { indexesOf, type Table } from '../sql/rows/tables.ts';
 import { VISIBLE } from '../sql/rows/thread-index.ts';

@@ -29,10 +29,10 @@ interface Statement {
   fields: readonly { readonly name: string; readonly decode: ((text: string) => unknown) | undefined }[];
 }
 
-/** What a connection that prepares statements remembers. */
+/** State of a connection that outlives its transactions: prepared statements, and row ids that are drawn. */
 export interface Prepared {
   readonly statements: Map<string, Statement>;
-  /** Of all that were ever prepared: names are never used twice. */
+  /** Number of statements that were ever prepared: a name is never used twice. */
   count: number;
   /** Row ids of a table that are drawn and not given yet, from first to before last. */
   readonly ids: Map<string, { next: number; end: number }>;
@@ -49,12 +49,12 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** Of the schema's own: a statement found no row, and had to. */
+/** SQLSTATE that the schema's own function raises when a statement that needs a row finds none. */
 export const NONE_FOUND = 'RW001';
 
 type Param = Parameters<typeof encode>[0];
 
-/** The transaction may be done when the server says these. Severities come in the server's language. */
+/** SQLSTATEs that end the connection: the transaction may be done. Severities are not compared, as they are translated. */
 const ENDS_CONNECTION = /^(?:08|57P|25P0[34])/;
 
 /** How many row ids are drawn at once; the sequences grow by as many. */

@@ -9,7 +9,7 @@ import { rows, write as step, type Step, type Work } from '../sql/work.ts';
 import { toPostgres, typeOf } from './dialect.ts';
 import { ID_BLOCK, NONE_FOUND } from './exchange.ts';
 
-/** Of the tables here and of what is in them. */
+/** Version of the tables in this file and of what their rows contain. */
 const FORMAT = 1;
 
 const TEXT = typeOf('text');

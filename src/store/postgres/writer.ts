@@ -28,14 +28,14 @@ const RETRY_MS = 100;
 const RETRIED = /^(?:40P01|40001)$/;
 const MAX_RETRIES = 5;
 const UNIQUE_VIOLATION = '23505';
-/** What one batch said is wrong. */
+/** SQLSTATEs of statements that are wrong because of the batch's own values. */
 const MALFORMED = /^2[123]/;
 const NO_ROOM = /^53[01]00$/;
 
 interface Waiting {
   readonly batch: Batch;
   readonly since: number;
-  /** Sent before, with an outcome that nobody heard. */
+  /** True: the batch was sent before, and the connection was lost before the answer came. */
   isResent: boolean;
   resolve(result: CommitResult): void;
   reject(error: unknown): void;
@@ -139,7 +139,7 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
 
   const pause = (): Promise<void> => new Promise((resolve) => void after(RETRY_MS, resolve));
 
-  /** What a batch is answered with that could not be written, if that is no failure. */
+  /** The result of a batch that could not be written; undefined when that is a failure. */
   async function resultOf({ batch, isResent }: Waiting, error: unknown): Promise<CommitResult | undefined> {
     try {
       const own = isResent ? await transact(() => findOwn(batch)) : undefined;
@@ -166,7 +166,7 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
   async function transact<T>(work: () => Work<T>): Promise<T> {
     try {
       if (session === undefined || session.isLost) {
-        // What was held of rows may be of a transaction that never was.
+        // Rows that are held in memory may come from a transaction that was undone.
         batches.undone();
         session = await open();
       }
@@ -185,7 +185,7 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
       result?.kind === 'committed' ? [{ batch, receipt: result.receipt }] : [],
     );
     const notice = noticeOf(written, notices + 1);
-    // Queued after the promises above settled: whoever asked for the commit has seen it before anyone reacts to it.
+    // The microtask runs after those of the promises above: a caller sees its commit before a listener reacts to it.
     if (notice.events.length === 0 && notice.frames.size === 0) return;
     notices += 1;
     queueMicrotask(() => announce(notice));
