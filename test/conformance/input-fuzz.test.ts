@@ -1,12 +1,10 @@
 import * as assert from 'node:assert/strict';
-import fc from 'fast-check';
+import fc from '../support/properties.ts';
 import { suite } from '../support/suite.ts';
-import { seedFromEnv } from '../support/random.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, MISSING, newThread } from './scene.ts';
 
 const test = suite('conformance: any input');
-const seed = seedFromEnv();
 
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
@@ -110,7 +108,7 @@ async function fuzz(s: TestServer, headers: Record<string, string>): Promise<voi
       const { thread_id: id } = (await s.request('POST', '/threads', {}, headers)).json;
       await send(method, path.replace(':id', id), value);
     }),
-    { seed, numRuns: 250 },
+    { numRuns: 250 },
   );
 }
 
@@ -203,7 +201,7 @@ test('given any user data, when it goes through input, metadata and state, then 
       { lc: 2, type: 'undefined' },
     ])
       await check(data);
-    await fc.assert(fc.asyncProperty(tree, check), { seed, numRuns: 60 });
+    await fc.assert(fc.asyncProperty(tree, check), { numRuns: 60 });
   }));
 
 test.run();

@@ -39,11 +39,14 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** A fresh seed, or the one in `SEED`; printed, so that a failed run can be repeated with `SEED=n`. */
+/**
+ * The seed of a random test: `SEED=n`, or `SEED=random` for a fresh one. Without it each run draws the same cases, so that
+ * nothing but a change makes a test fail. The seed is printed.
+ */
 export function seedFromEnv(): number {
-  const given = process.env['SEED'];
-  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 32) : Number(given);
-  if (!Number.isInteger(seed)) throw new Error(`SEED must be an integer, not "${given}"`);
+  const given = process.env['SEED'] ?? '1';
+  const seed = given === 'random' ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  if (!Number.isInteger(seed)) throw new Error(`SEED must be an integer or "random", not "${given}"`);
   console.log(`SEED=${seed}`);
   return seed;
 }

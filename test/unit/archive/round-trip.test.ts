@@ -1,10 +1,10 @@
 /** What is written into a file is what is read of it. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import type { ReadRecord } from '../../../src/archive/read.ts';
 import type { SourcePayload } from '../../../src/store/port/thread-source.ts';
 import { fact } from '../../support/given.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 import { withTempDir } from '../../support/temp-dir.ts';
 import { fakeSource, wholeText } from './fake-source.ts';

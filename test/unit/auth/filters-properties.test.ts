@@ -1,9 +1,9 @@
 import * as assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { parseAuthFilter as parseFilter } from '../../../src/auth/filters.ts';
 import { ToldFault } from '../../../src/auth/refusal.ts';
 import { matchesFilter, type Filter } from '../../../src/kernel/filter.ts';
 import type { JsonObject } from '../../../src/kernel/json.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('auth: properties of filters');

@@ -10,12 +10,12 @@ import {
   ToolMessage,
 } from '@langchain/core/messages';
 import { Command, Send, StateGraph, MessagesAnnotation } from '@langchain/langgraph';
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import { flatten } from '../../../src/kernel/tagged.ts';
 import { createDecoder, encode, type Reviver } from '../../../src/graphs/codec.ts';
 import { openUserLibraries } from '../../../src/graphs/user-library.ts';
 import { toWire } from '../../../src/graphs/wire.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('graph codec');

@@ -1,7 +1,7 @@
 /** Texts that pass the scan are those that `JSON.parse` accepts, within bounds. */
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { findFaultIn, scanJson } from '../../../src/kernel/json-scan.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('kernel/json-scan');

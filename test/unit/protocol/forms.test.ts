@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { Json } from '../../../src/kernel/json.ts';
 import type { Draft } from '../../../src/protocol/event.ts';
 import { isChannel, select, type Subscription } from '../../../src/protocol/filter.ts';
 import { normalise } from '../../../src/protocol/normalise.ts';
 import { beforeRun, parseEventId, parseSeq, toEventId, toSeq } from '../../../src/protocol/stream-cursor.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('protocol: places, filters and forms');

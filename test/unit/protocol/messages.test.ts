@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
 import type { Draft } from '../../../src/protocol/event.ts';
 import { openMessages } from '../../../src/protocol/messages.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('protocol/messages');

@@ -1,8 +1,8 @@
 /** The coder of texts that repeat others: what is read is what was written, and what is stored is what is new. */
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { createAssembler, type TextRow } from '../../../src/store/sql/text-assembly.ts';
 import { difference } from '../../../src/store/sql/texts.ts';
+import fc from '../../support/properties.ts';
 import { createRandom } from '../../support/random.ts';
 import { suite } from '../../support/suite.ts';
 

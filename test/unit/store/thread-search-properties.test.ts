@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import fc from 'fast-check';
 import { matchesFilter, type Condition, type Filter } from '../../../src/kernel/filter.ts';
 import { contains } from '../../../src/kernel/containment.ts';
 import type { Json, JsonObject } from '../../../src/kernel/json.ts';
@@ -16,6 +15,7 @@ import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
 import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import { fact } from '../../support/given.ts';
 import { batch } from '../../support/batches.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 import { withLog } from '../../support/with-log.ts';
 import { THREAD_SORTS, THREAD_STATUSES, type ThreadSearch } from '../../../src/store/port/views/threads.ts';

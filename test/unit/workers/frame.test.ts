@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { createDecoder, encode, MAX_MESSAGE_BYTES, type Message } from '../../../src/workers/frame.ts';
 import { createHeartbeatReader, encodeHeartbeat, type Heartbeat } from '../../../src/workers/heartbeat.ts';
-import { seedFromEnv } from '../../support/random.ts';
+import fc from '../../support/properties.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('workers/frame');
@@ -31,7 +30,6 @@ test('messages arrive whole and in order, however their bytes are cut', () =>
       decode(rest);
       assert.deepEqual(arrived.map(plain), sent.map(plain));
     }),
-    { seed: seedFromEnv() },
   ));
 
 test('a message may be split at every byte, and have empty blobs', () => {
