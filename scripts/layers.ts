@@ -115,7 +115,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'file-watch.ts': ['kernel'],
   'wiring.ts': ['*'],
   wiring: ['*'],
-  'open-store.ts': [...DOMAIN, 'store/sql', 'store/sqlite'],
+  'open-store.ts': [...DOMAIN, 'store/sql', 'store/sqlite', 'store/postgres'],
   examples: ['rewound/auth'],
   'examples/demo.ts': ['*'],
 };

@@ -1,53 +1,88 @@
 /**
- * The store at an address: the only place that knows which engine an address names. An address is a folder with a
- * SQLite log; `config` refuses others.
+ * The store at an address: the only place that knows which engine an address names. An address is a folder with a SQLite
+ * log, or the URL of a PostgreSQL database, whose driver is loaded when it is opened.
  */
-import { backUp, type BackedUp, type BackupOptions } from './store/sqlite/files/backup.ts';
-import { conditionOf, type Condition } from './store/sqlite/files/condition.ts';
-import { openHistory } from './store/sqlite/history.ts';
-import { openSqliteLog, type SqliteLogOptions } from './store/sqlite/log.ts';
-import type { EncryptionKeys } from './store/sqlite/keyring.ts';
-import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
-import { openThreadSource } from './store/sqlite/payloads/thread-source.ts';
+import { isDatabaseUrl } from './kernel/database-url.ts';
 import type { OnProgress } from './kernel/progress.ts';
+import { Unavailable } from './kernel/unavailable.ts';
+import { readAddress } from './store/postgres/address.ts';
+import type { Condition } from './store/port/condition.ts';
 import type { EventLog } from './store/port/log.ts';
 import type { History } from './store/port/past.ts';
-import { restore, type Restored, type RestoreOptions } from './store/sqlite/files/restore.ts';
 import type { ThreadSource } from './store/port/thread-source.ts';
+import type { EncryptionKeys } from './store/sql/keyring.ts';
 import { projection } from './store/sql/rows/projection.ts';
+import { backUp, type BackedUp, type BackupOptions } from './store/sqlite/files/backup.ts';
+import { assertSound, conditionOf } from './store/sqlite/files/condition.ts';
+import { restore, type Restored, type RestoreOptions } from './store/sqlite/files/restore.ts';
+import { openHistory } from './store/sqlite/history.ts';
+import { openSqliteLog, type SqliteLogOptions } from './store/sqlite/log.ts';
+import { openThreadSource } from './store/sqlite/payloads/thread-source.ts';
+import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
 
 type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
 
 export interface Store {
-  /** Opens the log for its one writer and creates it when it is missing. Throws like `openSqliteLog`. */
-  openLog(options: OpenLogOptions): EventLog;
+  /** For people: without a password. */
+  readonly address: string;
+  /** Opens the log for its one writer and creates it when it is missing. Rejects as the engine throws. */
+  openLog(options: OpenLogOptions): Promise<EventLog>;
   /** R1 Opens the log read-only, beside a running server too. Throws when there is none. */
   openPast(): History;
-  /** Copies the log into one file, beside a running server too. */
+  /** Copies the log into one file, beside a running server too. Rejects when there is none, or a damaged one. */
   backUp(file: string, options: BackupOptions): Promise<BackedUp>;
   /** Writes nothing. */
-  condition(): Condition;
+  condition(): Promise<Condition>;
   /** Puts a backup in the place of the log. Throws `BackupDamaged` and `DataDirectoryBusy`. */
   restore(file: string, options: RestoreOptions): Restored;
   /** R1 Opens one thread for an export, beside a running server too. Throws when there is no log. */
   openSource(threadId: string): ThreadSource;
-  /** Seals all content under the first key. Throws `DataDirectoryBusy`. */
+  /** Seals all content under the first key. Throws `DataDirectoryBusy`, and when there is no log. */
   rekey(onProgress: OnProgress): Rekeyed;
 }
 
-/** `keys`: of an encrypted log, the one that writes first. */
-export const storeAt = (address: string, keys: EncryptionKeys = []): Store => ({
-  openLog: (options) =>
-    openSqliteLog({
-      dir: address,
-      keys,
-      projection,
-      ...options,
-    }),
-  openPast: () => openHistory(address, projection, keys),
-  backUp: (file, options) => backUp(address, file, options),
-  condition: () => conditionOf(address, keys),
-  restore: (file, options) => restore(file, address, options),
-  openSource: (threadId) => openThreadSource(address, threadId, keys),
-  rekey: (onProgress) => rekey(address, keys, projection.sealed ?? {}, onProgress),
+/** `keys`: of an encrypted log, the one that writes first. Throws `Unavailable` for a URL that names no database. */
+export const storeAt = (address: string, keys: EncryptionKeys = []): Store =>
+  isDatabaseUrl(address) ? postgresAt(address, keys) : sqliteAt(address, keys);
+
+const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
+  address: dir,
+  openLog: async (options) => openSqliteLog({ dir, keys, projection, ...options }),
+  openPast: () => openHistory(dir, projection, keys),
+  async backUp(file, options) {
+    assertSound(dir);
+    return backUp(dir, file, options);
+  },
+  condition: async () => conditionOf(dir, keys),
+  restore: (file, options) => restore(file, dir, options),
+  openSource: (threadId) => openThreadSource(dir, threadId, keys),
+  rekey(onProgress) {
+    assertSound(dir);
+    return rekey(dir, keys, projection.sealed ?? {}, onProgress);
+  },
 });
+
+function postgresAt(url: string, keys: EncryptionKeys): Store {
+  const { shown } = readAddress(url);
+  const refuse = (what: string) => (): never => {
+    throw new Unavailable(`${shown}: ${what}`);
+  };
+  return {
+    address: shown,
+    openLog: async () => refuse('a log on PostgreSQL is not supported yet')(),
+    openPast: refuse('looking back into a log on PostgreSQL is not supported yet'),
+    backUp: async () =>
+      refuse('PostgreSQL has its own backup: pg_dump --format=custom --file=FILE "$PLATFORM_DATABASE_URL"')(),
+    async condition() {
+      const { conditionOf: look } = await import('./store/postgres/log.ts');
+      return look(url, keys);
+    },
+    restore: refuse(
+      'a dump is put back by pg_restore --dbname="$PLATFORM_DATABASE_URL" FILE, into an empty database',
+    ),
+    openSource: refuse('exporting from a log on PostgreSQL is not supported yet'),
+    rekey: refuse(
+      'content keeps the key it was written under: put a new key first, and leave the old ones behind it',
+    ),
+  };
+}

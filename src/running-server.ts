@@ -12,6 +12,8 @@ import type { OnEntry } from './observe/entry.ts';
 export interface RunningServer {
   readonly url: string;
   readonly graphIds: readonly string[];
+  /** Where the log is, for people. */
+  readonly place: string;
   readonly log: EventLog;
   readonly threads: Threads;
   readonly items: Items;

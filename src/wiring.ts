@@ -60,7 +60,7 @@ export async function wireServer(
 async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const { config, clock, ids, graphs, handler, custom, inProcess, forWorkers, stops } = assembly;
   const { onFault, onEntry = () => undefined } = assembly.options;
-  const log = openLog(assembly);
+  const log = await openLog(assembly);
   const activity = openActivity({ log, onEntry, hasUsers: handler !== undefined, onFault });
   stops.push(() => activity.stop());
   const paths = openWritePaths(assembly, log);
@@ -119,5 +119,5 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
     const reactor = startCrons({ log, crons, start: createCronStart(context), clock, onFault });
     stops.push(() => reactor.stop());
   }
-  return { url, graphIds: graphs.graphIds, log, threads, items, app };
+  return { url, graphIds: graphs.graphIds, place: log.place, log, threads, items, app };
 }

@@ -17,7 +17,7 @@ export interface IntoLogOptions {
   /** The thread and its runs get new ids. */
   readonly newIds: boolean;
   /** Opened after the file has been checked, closed at the end. */
-  readonly openLog: () => EventLog;
+  readonly openLog: () => Promise<EventLog>;
   readonly onProgress?: OnProgress;
   readonly file?: ContainerOptions;
   readonly history?: HistoryLimits;
@@ -26,7 +26,7 @@ export interface IntoLogOptions {
 /** `fileId`: the thread's id in the file. `graphs`: those of its runs. */
 export type IntoLog = Imported & { readonly fileId: string; readonly graphs: readonly string[] };
 
-/** Throws `ExportRefused` before the log is opened, and what `openLog` throws. */
+/** Throws `ExportRefused` before the log is opened, and what `openLog` rejects with. */
 export async function importIntoLog(
   path: string,
   { clock, newIds: hasNewIds, openLog, onProgress, file: options, history = STOPPED_HISTORY }: IntoLogOptions,
@@ -36,7 +36,7 @@ export async function importIntoLog(
     const inspected = await inspect(file, history, (done) =>
       onProgress?.({ phase: 'checking', done, unit: 'bytes' }),
     );
-    const log = openLog();
+    const log = await openLog();
     try {
       const ids = randomIds(clock);
       // No event of an import owes a webhook.

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { PRODUCT } from '../kernel/product.ts';
-import { Unavailable } from '../kernel/unavailable.ts';
 import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
@@ -37,12 +36,9 @@ export const addBackup = (program: Command, host: Host, finish: Finish): Command
       ),
     )
     .action(async (file: string, { force = false, json = false, ...options }: BackupCommandOptions) => {
-      const { address, store } = await openStore(options, host);
+      const { store } = await openStore(options, host);
       const progress = openProgress(host, systemClock());
       try {
-        const { exists, problem } = store.condition();
-        if (!exists) throw new Unavailable(`there is no log in ${address}`);
-        if (problem !== undefined) throw new Unavailable(problem);
         const made = await store.backUp(resolve(host.cwd, file), { force, onProgress: progress.report });
         progress.clear();
         const size = amountText(made.bytes, 'bytes');

@@ -1,5 +1,6 @@
 /** The `doctor` command: says what keeps a project from being served, and what to do about it. */
 import type { Command } from 'commander';
+import { logAddressOf } from '../config/config.ts';
 import type { Finding } from './doctor/finding.ts';
 import { counted } from '../past/tell/text.ts';
 import { EXIT_DIFFERENT, EXIT_OK } from './exit-codes.ts';
@@ -39,7 +40,7 @@ async function examine(options: ServerOptions, host: Host): Promise<Finding[]> {
   const { examinePort } = await import('./doctor/port.ts');
   const { config, findings } = examineConfig(options, host);
   if (config === undefined) return [...findings, ...examineRuntime()];
-  const log = examineLog(config.dataDir, config.encryptionKeys);
+  const log = await examineLog(logAddressOf(config), config.encryptionKeys);
   return [
     ...findings,
     ...examineRuntime(),

@@ -1,7 +1,7 @@
 /** Command-line options that several commands share: one name, one letter and one meaning in all of them. */
 import type { Command } from 'commander';
 import type { Overrides } from '../config/config.ts';
-import { findDataDir, findEncryptionKeys } from '../config/load.ts';
+import { findStore } from '../config/load.ts';
 import type { History } from '../store/port/past.ts';
 import type { Store } from '../open-store.ts';
 import type { Host } from './host.ts';
@@ -15,7 +15,7 @@ export const withConfigOption = (command: Command): Command =>
 /** `--config` and `--data`: which log a command is about. `storeOf` reads them. */
 export const withDataOption = (
   command: Command,
-  text = 'folder of the log, .platform of the project by default (PLATFORM_DATA)',
+  text = 'folder of the log, .platform of the project by default (PLATFORM_DATA), or its database (PLATFORM_DATABASE_URL)',
 ): Command => withConfigOption(command).option('-d, --data <folder>', text);
 
 export const withServerOptions = (command: Command): Command =>
@@ -42,10 +42,10 @@ export type DataOptions = Pick<Overrides, 'config' | 'data'>;
 export async function openStore(
   options: DataOptions,
   { env, cwd }: Pick<Host, 'env' | 'cwd'>,
-): Promise<{ readonly address: string; readonly store: Store }> {
-  const address = findDataDir(options, env, cwd);
+): Promise<{ readonly store: Store; readonly dataDir: string }> {
+  const { address, dataDir, keys } = findStore(options, env, cwd);
   const { storeAt } = await import('../open-store.ts');
-  return { address, store: storeAt(address, findEncryptionKeys(options, env, cwd)) };
+  return { store: storeAt(address, keys), dataDir };
 }
 
 /** R1 Opens that log read-only. */

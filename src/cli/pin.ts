@@ -49,10 +49,10 @@ async function pin(
   { remove = false, json = false, ...options }: PinOptions,
   host: Host,
 ): Promise<void> {
-  const { address, store } = await openStore(options, host);
+  const { dataDir, store } = await openStore(options, host);
   const { readPins, writePins } = await import('../dev/pins.ts');
   const { findRun } = await import('../past/find.ts');
-  const pins = readPins(address);
+  const pins = readPins(dataDir);
   if (given === undefined) {
     if (json) return host.print(JSON.stringify(pins.map(toListed)));
     for (const { runId, graphId } of pins) host.print(`${runId}  ${graphId}`);
@@ -63,7 +63,7 @@ async function pin(
   try {
     const { runId, threadId, graphId } = await findRun(history, given);
     const others = pins.filter((each) => each.runId !== runId);
-    writePins(address, remove ? others : [...others, { runId, threadId, graphId }]);
+    writePins(dataDir, remove ? others : [...others, { runId, threadId, graphId }]);
     host.print(`run ${runId} of ${graphId} is ${remove ? 'pinned no longer' : 'pinned'}`);
   } finally {
     history.close();

@@ -1,7 +1,6 @@
 /** The `rekey` command: seals the content of a log under the first of its keys, beside no running server. */
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { Unavailable } from '../kernel/unavailable.ts';
 import { EXIT_OK } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
@@ -25,8 +24,7 @@ export const addRekey = (program: Command, host: Host, finish: Finish): Command 
       ),
     )
     .action(async ({ json = false, ...options }: DataOptions & { json?: boolean }) => {
-      const { address, store } = await openStore(options, host);
-      if (!store.condition().exists) throw new Unavailable(`there is no log in ${address}`);
+      const { store } = await openStore(options, host);
       const progress = openProgress(host, systemClock());
       try {
         const { rows } = store.rekey(progress.report);

@@ -38,14 +38,14 @@ export const addRestore = (program: Command, host: Host, finish: Finish): Comman
     .action(async (file: string, { force = false, json = false, ...options }: RestoreCommandOptions) => {
       const clock = systemClock();
       const progress = openProgress(host, clock);
-      const { address, store } = await openStore(options, host);
+      const { store } = await openStore(options, host);
       const path = resolve(host.cwd, file);
       try {
         const restored = store.restore(path, { force, now: clock.now(), onProgress: progress.report });
         progress.clear();
         const { position, aside } = restored;
         if (json) host.print(JSON.stringify({ position, aside: aside ?? null }));
-        else host.print(`restored into ${address}, up to position ${position}`);
+        else host.print(`restored into ${store.address}, up to position ${position}`);
         if (!json && aside !== undefined) host.print(`the log that was there is in ${aside}`);
       } finally {
         progress.clear();

@@ -11,7 +11,7 @@ import { openFilesProblem } from '../kernel/open-files.ts';
 import { publishAddress } from '../kernel/server-address.ts';
 import { placeText, stackOf, userPlaceOf } from '../kernel/stack.ts';
 import { createLogger, entriesTo } from '../logger.ts';
-import type { ServeOptions } from '../running-server.ts';
+import type { RunningServer, ServeOptions } from '../running-server.ts';
 import type { WorkerProcess } from '../workers/spawn.ts';
 import { enterProject } from './enter-project.ts';
 import { helpEnd } from './help-end.ts';
@@ -151,11 +151,11 @@ export const listenersOf = (config: Config, logger: Logger, exit: ServerExit): S
 const announce = (
   host: Host,
   config: Config,
-  { url, graphIds }: { readonly url: string; readonly graphIds: readonly string[] },
+  { url, graphIds, place }: Pick<RunningServer, 'url' | 'graphIds' | 'place'>,
 ): void =>
   host.print(`Serving on    ${url}
 Graphs        ${graphIds.join(', ')}
 ${config.http.disabled.has('studio') ? '' : `Studio        ${url}/studio\n`}Docs          ${url}/docs
-Data          ${config.dataDir}/log.db
+Data          ${place}
 Try           curl -s ${url}/runs/wait -H 'content-type: application/json' \\
                 -d '{"assistant_id":"${graphIds[0]}","input":{"messages":[{"role":"user","content":"hello"}]}}'`);

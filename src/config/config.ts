@@ -28,6 +28,10 @@ export interface Config extends Readonly<Omit<Values, 'auth' | 'dependencies' | 
   readonly warnings: readonly string[];
 }
 
+/** Address of the log: that of its database, or else its folder. */
+export const logAddressOf = ({ databaseUrl, dataDir }: Pick<Config, 'databaseUrl' | 'dataDir'>): string =>
+  databaseUrl ?? dataDir;
+
 /** Base URL of the interface. Port 0: the port is unknown until the server listens. */
 export const addressOf = ({ host, port, http }: Pick<Config, 'host' | 'port' | 'http'>): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}${http.mountPrefix}`;

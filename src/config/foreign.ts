@@ -4,10 +4,8 @@
  */
 import type { Environment } from './setting.ts';
 
-const STORAGE_VARIABLES = [
-  ...['DATABASE_URI', 'POSTGRES_URI', 'POSTGRES_URI_CUSTOM', 'REDIS_URI', 'REDIS_URI_CUSTOM'],
-  'LS_MONGODB_URI',
-];
+const DATABASE_VARIABLES = ['DATABASE_URI', 'POSTGRES_URI', 'POSTGRES_URI_CUSTOM'];
+const OTHER_STORAGE_VARIABLES = ['REDIS_URI', 'REDIS_URI_CUSTOM', 'LS_MONGODB_URI'];
 
 export function checkForeign(env: Environment, problems: string[], warnings: string[]): void {
   for (const name of ['LANGGRAPH_AES_KEY', 'LANGGRAPH_AES_JSON_KEYS'])
@@ -18,6 +16,9 @@ export function checkForeign(env: Environment, problems: string[], warnings: str
   const backend = env['LS_DEFAULT_CHECKPOINTER_BACKEND'];
   if (backend !== undefined && backend !== '' && backend !== 'default')
     problems.push(`LS_DEFAULT_CHECKPOINTER_BACKEND: expected default, found "${backend}"`);
-  for (const name of STORAGE_VARIABLES)
-    if (env[name]) warnings.push(`${name} has no effect: everything is kept in the data directory`);
+  for (const name of DATABASE_VARIABLES)
+    if (env[name])
+      warnings.push(`${name} has no effect: PLATFORM_DATABASE_URL names the database of the log`);
+  for (const name of OTHER_STORAGE_VARIABLES)
+    if (env[name]) warnings.push(`${name} has no effect: everything is kept in the log`);
 }

@@ -3,15 +3,16 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import type { z } from 'zod';
+import { isDatabaseUrl } from '../kernel/database-url.ts';
 import { isObject } from '../kernel/json.ts';
 import { envSource } from './blocks.ts';
-import { ConfigError, type Config, type Overrides } from './config.ts';
+import { ConfigError, logAddressOf, type Config, type Overrides } from './config.ts';
 import { checkForeign } from './foreign.ts';
 import { readJsonFile } from './json-file.ts';
 import { keyWarnings, variableWarnings } from './known-keys.ts';
 import { readSettings } from './read.ts';
 import type { Environment } from './setting.ts';
-import { toStoreFolder } from './store-address.ts';
+import { readStoreAddress } from './store-address.ts';
 import { fillHeaders } from './webhooks.ts';
 import { readTextFile } from '../kernel/text-file.ts';
 
@@ -36,37 +37,53 @@ export function loadConfig(overrides: Overrides, processEnv: Environment, cwd: s
   return config;
 }
 
-/** Data folder that a server started here would use; works despite other configuration errors. */
-export function findDataDir(
+export interface FoundStore {
+  /** A folder or the URL of a database. */
+  readonly address: string;
+  /** Folder of what is not in the log. */
+  readonly dataDir: string;
+  readonly keys: readonly string[];
+}
+
+const OF_STORE = /^(?:--data|PLATFORM_(?:DATA|DATABASE_URL|ENCRYPTION_KEY))\b/;
+
+/**
+ * The log that a server started here would use, with its keys; works despite other configuration errors. A folder that
+ * `--data` names wins over the database of the environment.
+ */
+export function findStore(
   overrides: Pick<Overrides, 'config' | 'data'>,
   processEnv: Environment,
   cwd: string,
-): string {
-  const given = overrides.data ?? processEnv['PLATFORM_DATA'];
-  if (given !== undefined) return toStoreFolder(given, cwd);
-  return isProject(overrides, processEnv, cwd)
-    ? readConfig(overrides, processEnv, cwd).config.dataDir
-    : join(cwd, DATA_FOLDER);
+): FoundStore {
+  const problems: string[] = [];
+  const { dataDir, databaseUrl, encryptionKeys } = readStoreSettings(overrides, processEnv, cwd, problems);
+  const wrong = problems.filter((text) => OF_STORE.test(text));
+  if (wrong.length > 0) throw new ConfigError(wrong);
+  const isNamed = overrides.data !== undefined && !isDatabaseUrl(overrides.data);
+  const address = isNamed ? dataDir : logAddressOf({ databaseUrl, dataDir });
+  return { address, dataDir, keys: encryptionKeys };
+}
+
+function readStoreSettings(
+  overrides: Overrides,
+  processEnv: Environment,
+  cwd: string,
+  problems: string[],
+): Pick<Config, 'dataDir' | 'databaseUrl' | 'encryptionKeys'> {
+  if (isProject(overrides, processEnv, cwd)) {
+    const read = readConfig(overrides, processEnv, cwd);
+    problems.push(...read.problems);
+    return read.config;
+  }
+  const texts = { ...processEnv, '--data': overrides.data };
+  const { values } = readSettings({ file: {}, path: '', texts }, problems);
+  return { ...values, ...placeLog(values, cwd, cwd, problems) };
 }
 
 const isProject = (overrides: Overrides, processEnv: Environment, cwd: string): boolean =>
   (overrides.config ?? processEnv['PLATFORM_CONFIG']) !== undefined ||
   NAMES.some((name) => existsSync(join(cwd, name)));
-
-/** The keys of the log, from the environment or the env file of the project. Throws `ConfigError` for wrong ones. */
-export function findEncryptionKeys(
-  overrides: Pick<Overrides, 'config' | 'data'>,
-  processEnv: Environment,
-  cwd: string,
-): readonly string[] {
-  const problems: string[] = [];
-  const { values, wrong } = readSettings({ file: {}, path: '', texts: processEnv }, problems);
-  if (wrong.has('encryptionKeys'))
-    throw new ConfigError(problems.filter((text) => text.startsWith('PLATFORM_ENCRYPTION_KEY')));
-  if (values.encryptionKeys.length > 0 || !isProject(overrides, processEnv, cwd))
-    return values.encryptionKeys;
-  return readConfig(overrides, processEnv, cwd).config.encryptionKeys;
-}
 
 /** Throws `ConfigError` only when there is no configuration file. */
 export function readConfig(overrides: Overrides, processEnv: Environment, cwd: string): Reading {
@@ -114,13 +131,6 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     warnings.push(
       'http.cors.allow_credentials has no effect while every origin is allowed: name the origins that may use it',
     );
-  let dataDir = join(dir, DATA_FOLDER);
-  try {
-    if (settings.dataDir !== '') dataDir = toStoreFolder(settings.dataDir, cwd);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    problems.push(...error.problems);
-  }
   const headers = fillHeaders(webhooks, env, (problem) =>
     problems.push(`${path}: webhooks.headers.${problem}`),
   );
@@ -143,12 +153,31 @@ export function readConfig(overrides: Overrides, processEnv: Environment, cwd: s
     },
     // Any free port instead of a wrong one, so that later problems do not refer to a wrong port.
     port: wrong.has('port') ? 0 : settings.port,
-    dataDir,
+    ...placeLog(settings, dir, cwd, problems),
     log: { level: settings.log.level, json: settings.log.json },
     env: Object.fromEntries(Object.entries(fileEnv).filter(([name]) => processEnv[name] === undefined)),
     warnings,
   };
   return { config: Object.freeze(config), problems };
+}
+
+/** `home`: where the folder is made when none is named. */
+function placeLog(
+  { dataDir: given, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>,
+  home: string,
+  cwd: string,
+  problems: string[],
+): Pick<Config, 'dataDir' | 'databaseUrl'> {
+  const dataDir = join(home, DATA_FOLDER);
+  try {
+    if (given === '') return { dataDir, databaseUrl };
+    const address = readStoreAddress(given, cwd);
+    return 'folder' in address ? { dataDir: address.folder, databaseUrl } : { dataDir, ...address };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+    return { dataDir, databaseUrl };
+  }
 }
 
 function findFile(path: string): string {

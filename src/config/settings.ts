@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
+import { isDatabaseUrl } from '../kernel/database-url.ts';
 import { defined, type JsonObject } from '../kernel/json.ts';
 import {
   auth,
@@ -43,6 +44,12 @@ const encryptionKey = withForm(
   'keys of 32 bytes in base64 or hexadecimal',
 );
 const encryptionKeys = withDetails(list(encryptionKey, 'keys'), { isSecret: true });
+
+const DATABASE = 'expected postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+const databaseUrl = withDetails(z.string(DATABASE).refine(isDatabaseUrl, DATABASE), {
+  form: 'address',
+  isSecret: true,
+});
 
 /** Level names of other tools. */
 const LEVEL_ALIASES: Readonly<Record<string, string>> = { critical: 'fatal', warning: 'warn' };
@@ -100,6 +107,7 @@ export const settings = z.object({
   port: setting('--port PLATFORM_PORT LANGGRAPH_SERVER_PORT PORT', whole(0, 65_535).default(2024), 'Port to listen on; `0` takes a free one.'),
   /** Empty: in the project. */
   dataDir: setting('--data PLATFORM_DATA', text('path').min(1, 'expected a path').default(''), 'Folder of the log.', '`.platform` beside the configuration file'),
+  databaseUrl: setting('PLATFORM_DATABASE_URL', databaseUrl.optional(), 'PostgreSQL database of the log, which then has no file in the folder.', 'none: the log is a file in its folder'),
   encryptionKeys: setting('PLATFORM_ENCRYPTION_KEY', encryptionKeys.default([]), 'Content of the log is encrypted under the first and read under all.', 'none: the log is plain'),
   apiKeys: setting('PLATFORM_API_KEY', keys(), 'Any of them is asked for in `x-api-key`. Has no effect with an auth handler.', 'none: open'),
   studioKeys: setting('PLATFORM_STUDIO_KEY', keys(), 'With any of them the studio passes the auth handler as a user of its own.', 'none: no studio user'),

@@ -1,17 +1,21 @@
-/** Addresses of stores, as `--data` and `PLATFORM_DATA` give them. */
+/** Addresses of logs, as `--data` and `PLATFORM_DATA` give them: a folder, or a PostgreSQL database. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isDatabaseUrl } from '../kernel/database-url.ts';
 import { ConfigError } from './config.ts';
 
 /** Not a colon alone: `C:` names a drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
 
-/** Returns the folder that an address names. Throws `ConfigError` for addresses of other engines. */
-export function toStoreFolder(address: string, cwd: string): string {
+export type StoreAddress = { readonly folder: string } | { readonly databaseUrl: string };
+
+/** Throws `ConfigError` for addresses of other engines; it does not quote them, since they may contain a password. */
+export function readStoreAddress(address: string, cwd: string): StoreAddress {
+  if (isDatabaseUrl(address)) return { databaseUrl: address };
   const scheme = SCHEME.exec(address)?.[1]?.toLowerCase();
-  if (scheme === undefined) return resolve(cwd, address);
-  if (scheme === 'file') return fileURLToPath(address);
+  if (scheme === undefined) return { folder: resolve(cwd, address) };
+  if (scheme === 'file') return { folder: fileURLToPath(address) };
   throw new ConfigError([
-    `--data (PLATFORM_DATA): expected a folder, found ${address}: this version keeps its log in a folder only`,
+    `--data (PLATFORM_DATA): expected a folder or postgres://…, found an address that begins with ${scheme}://`,
   ]);
 }

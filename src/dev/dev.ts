@@ -4,7 +4,7 @@
  * requeued, and clients resume streams by frame id. Load errors are reported and retried at the next file change.
  */
 import { basename, dirname } from 'node:path';
-import { ConfigError, type Config } from '../config/config.ts';
+import { ConfigError, logAddressOf, type Config } from '../config/config.ts';
 import { watchFiles } from '../file-watch.ts';
 import { problemText } from '../graphs/loader.ts';
 import { forgetModules } from '../graphs/modules/hooks.ts';
@@ -34,7 +34,7 @@ export interface WatchingOptions {
   readonly isTrying: boolean;
 }
 
-export interface WatchingServer extends Pick<RunningServer, 'url' | 'graphIds' | 'stop'> {
+export interface WatchingServer extends Pick<RunningServer, 'url' | 'graphIds' | 'place' | 'stop'> {
   /** Runs are recorded whose config does not say otherwise, so that saves can be tried against them. */
   readonly isRecording: boolean;
 }
@@ -86,7 +86,7 @@ export async function serveWatching({
         ...{ clock, say, onFault: serve.onFault },
         place() {
           const { graphs, dataDir, encryptionKeys, workers } = served!;
-          const { openPast } = storeAt(dataDir, encryptionKeys);
+          const { openPast } = storeAt(logAddressOf(served!), encryptionKeys);
           return { graphs, dataDir, memoryMb: workers.memoryMb, openPast };
         },
       })
@@ -237,6 +237,9 @@ export async function serveWatching({
     },
     get graphIds() {
       return server?.graphIds ?? [];
+    },
+    get place() {
+      return server?.place ?? '';
     },
     get isRecording() {
       return served?.recording.byDefault === true;

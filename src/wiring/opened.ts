@@ -79,6 +79,7 @@ async function openFile(
       ...served,
       ...{
         dataDir: dir,
+        databaseUrl: undefined,
         isReadOnly: true,
         graphs: [],
         unserved: [],
@@ -89,7 +90,7 @@ async function openFile(
     },
     options: { onFault, onWarning, onPoisoned: (cause) => onFault(new Error(cause), 'an opened file') },
   };
-  const log = openLog(own);
+  const log = await openLog(own);
   const streams = openStreams(log, clock);
   own.stops.push(() => streams.hub.close());
   const context = createContext(own, openWritePaths(own, log), streams, {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findLibraries } from '../graphs/library-versions.ts';
 import { openAuth } from '../auth/open-auth.ts';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
-import { addressOf } from '../config/config.ts';
+import { addressOf, logAddressOf } from '../config/config.ts';
 import type { ServerContext } from '../http/context.ts';
 import type { OpenedFiles } from '../http/studio/opened-files.ts';
 import { isLocalName } from '../http/studio/page.ts';
@@ -74,11 +74,11 @@ export function createContext(
       apiKey: config.apiKeys !== undefined && handler === undefined,
       merge: [config.authOpenapi, custom?.openapi].filter((each) => each !== undefined),
     }),
-    operation: openOperation(assembly),
+    operation: openOperation(assembly, paths.log),
     requestLog: createRequestLog(onEntry, { all: options.logsRequests === true }),
     carriage: openCarriage({
       ...{ ids, folder: join(config.dataDir, 'carried') },
-      openSource: (threadId) => storeAt(config.dataDir, config.encryptionKeys).openSource(threadId),
+      openSource: (threadId) => storeAt(logAddressOf(config), config.encryptionKeys).openSource(threadId),
       libraries: () => findLibraries(config.graphs.map(({ file }) => file)),
     }),
     verdicts: options.verdicts ?? (() => []),

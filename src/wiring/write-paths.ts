@@ -7,6 +7,7 @@ import { createItems, type Items } from '../actors/items.ts';
 import { createStore, type Store } from '../actors/store.ts';
 import { createThreadMaintenance, type ThreadMaintenance } from '../actors/thread-maintenance.ts';
 import { createThreads, type Threads } from '../actors/threads.ts';
+import { logAddressOf } from '../config/config.ts';
 import { deltaBasesOf } from '../graphs/checkpoint-needs.ts';
 import { limitDelivery, renderDelivery } from '../http/webhooks/delivery-body.ts';
 import type { EventLog } from '../store/port/log.ts';
@@ -24,8 +25,8 @@ export interface WritePaths {
   readonly store: Store;
 }
 
-export function openLog({ config, options, clock, graphs, stops }: Assembly): EventLog {
-  const log = storeAt(config.dataDir, config.encryptionKeys).openLog({
+export async function openLog({ config, options, clock, graphs, stops }: Assembly): Promise<EventLog> {
+  const log = await storeAt(logAddressOf(config), config.encryptionKeys).openLog({
     clock,
     onFault: (error) => options.onFault(error, 'announcing a commit'),
     ...(options.onWarning && { onWarning: options.onWarning }),

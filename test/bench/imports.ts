@@ -96,7 +96,7 @@ await withTempDir(async (dir) => {
       path,
       exportThread(fakeSource(payloads, facts), { threadId: THREAD, exportedAt: 1, libraries: {} }),
     );
-    const log = storeAt(join(dir, `${name} log`)).openLog({
+    const log = await storeAt(join(dir, `${name} log`)).openLog({
       clock,
       onFault: console.error,
       onWarning: console.error,

@@ -72,7 +72,7 @@ function runOf(
 
 /** Fills the log in `dir`, which is empty, with a thread of at least `count` events. */
 export async function writeLongThread(dir: string, count: number): Promise<void> {
-  const log = storeAt(dir).openLog({
+  const log = await storeAt(dir).openLog({
     clock: systemClock(),
     onFault(error) {
       throw error;

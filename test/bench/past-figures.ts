@@ -27,7 +27,7 @@ async function measureVerify(report: Report, dir: string): Promise<void> {
   db.close();
   const clock = systemClock();
   const rebuild = await measure(async () => {
-    await storeAt(dir).openLog({ clock, onFault: fail }).close();
+    await (await storeAt(dir).openLog({ clock, onFault: fail })).close();
   });
   const history = storeAt(dir).openPast();
   const verified = await measure(async () => {

@@ -68,7 +68,7 @@ function runOf({ appends, payloads = [] }: Batch): string | undefined {
   return payloads.flatMap((write) => ('runId' in write ? write.runId : [])).at(0);
 }
 
-const openLog = (dir: string): EventLog =>
+const openLog = (dir: string): Promise<EventLog> =>
   storeAt(dir).openLog({
     clock: systemClock(),
     onFault(error) {
@@ -91,7 +91,7 @@ async function replay(log: EventLog, runs: readonly Batch[][], sharing: number):
 /** Milliseconds of this thread's processor time for each run. */
 const timed = (runs: readonly Batch[][], sharing: number): Promise<number> =>
   withTempDir(async (dir) => {
-    const log = openLog(join(dir, 'data'));
+    const log = await openLog(join(dir, 'data'));
     await replay(log, runs.slice(0, WARM_RUNS), sharing);
     const before = process.threadCpuUsage();
     await replay(log, runs.slice(WARM_RUNS), sharing);
@@ -110,7 +110,7 @@ interface Counted {
 
 const counted = (runs: readonly Batch[][], sharing: number): Promise<Counted> =>
   withTempDir(async (dir) => {
-    const log = openLog(join(dir, 'data'));
+    const log = await openLog(join(dir, 'data'));
     await replay(log, runs.slice(0, WARM_RUNS), sharing);
     const executed: string[][] = [];
     let reads = 0;

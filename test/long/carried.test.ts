@@ -27,7 +27,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 async function makeThread(data: string, megabytes: number): Promise<void> {
   const clock = systemClock();
   const ids = randomIds(clock);
-  const log = storeAt(data).openLog({ clock, onFault: (error) => assert.fail(String(error)) });
+  const log = await storeAt(data).openLog({ clock, onFault: (error) => assert.fail(String(error)) });
   const threads = createThreads({ log, clock, ids, webhooks: { enabled: false, render: () => '' } });
   const done = async (...given: Parameters<typeof threads.dispatch>): Promise<void> =>
     assert.ok((await threads.dispatch(...given)).ok);

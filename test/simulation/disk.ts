@@ -111,6 +111,8 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
   }
 
   return {
+    place: 'memory',
+    bytes: async () => 0,
     async commit(batch): Promise<CommitResult> {
       const result = await writer.commit(batch);
       try {

@@ -175,6 +175,8 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
 
   const { views, payloads } = disk;
   return {
+    place: disk.place,
+    bytes: disk.bytes,
     commit,
     readStream: (...args) => read(() => disk.readStream(...args)),
     readAll: (...args) => read(() => disk.readAll(...args)),

@@ -22,7 +22,7 @@ async function makeEmptyLog(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), 'rewound-empty-'));
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
   const faults: unknown[] = [];
-  const log = storeAt(dir).openLog({ clock: systemClock(), onFault: (error) => faults.push(error) });
+  const log = await storeAt(dir).openLog({ clock: systemClock(), onFault: (error) => faults.push(error) });
   await log.close();
   if (faults.length > 0) throw new Error(`the empty log has ${faults.length} faults`, { cause: faults[0] });
   return dir;

@@ -107,6 +107,8 @@ export function createMemoryLog(options: {
   }
 
   return {
+    place: 'memory',
+    bytes: async () => 0,
     commit(batch) {
       if (closed) return Promise.resolve({ kind: 'unknown-outcome', cause: 'the log is closed' });
       if (waiting.length === 0) setImmediate(flush);

@@ -33,20 +33,23 @@ export function examineDisk(dir: string): Finding[] {
   ];
 }
 
-export function examineLog(
-  dir: string,
+export async function examineLog(
+  of: string,
   keys: readonly string[],
-): { findings: Finding[]; owner: number | undefined } {
-  const { exists, owner, hasReserve, ...of } = storeAt(dir, keys).condition();
-  if (!exists) return { findings: [ok('log', `none yet in ${dir}: the first start makes one`)], owner };
-  const found = of.problem ?? of.keyProblem;
+): Promise<{ findings: Finding[]; owner: number | undefined }> {
+  const store = storeAt(of, keys);
+  const { address } = store;
+  const { exists, owner, hasReserve, problem: broken, keyProblem } = await store.condition();
+  if (!exists && broken === undefined)
+    return { findings: [ok('log', `none yet in ${address}: the first start makes one`)], owner };
+  const found = broken ?? keyProblem;
   const findings = [
     found === undefined
-      ? ok('log', `${dir}${owner === undefined ? '' : `, in use by process ${owner}`}`)
+      ? ok('log', `${address}${owner === undefined ? '' : `, in use by process ${owner}`}`)
       : problem('log', found, `see what it says; "${PRODUCT} restore" puts a backup in its place`),
   ];
   if (owner !== undefined && !hasReserve)
-    findings.push(problem('disk', `the reserve of ${dir} is gone: the disk was full`, 'free some space'));
+    findings.push(problem('disk', `the reserve of ${address} is gone: the disk was full`, 'free some space'));
   return { findings, owner };
 }
 

@@ -1,5 +1,6 @@
 /** State of the server for its operator, as `GET /server` tells it. */
 import type { UnderstoodSetting } from '../../config/understood.ts';
+import type { EventLog } from '../../store/port/log.ts';
 import type { WorkerReport } from '../../workers/worker-report.ts';
 
 export interface Operation {
@@ -15,6 +16,5 @@ export interface Operation {
   problems(): readonly { readonly graphId: string; readonly reason: string }[];
   warnings(): readonly string[];
   readonly settings: readonly UnderstoodSetting[];
-  /** Size of the log with all that belongs to it. */
-  logBytes(): Promise<number>;
+  readonly log: Pick<EventLog, 'place' | 'bytes'>;
 }

@@ -40,7 +40,11 @@ const server = z
       longest_wait_secs: seconds,
       median_wait_secs: seconds,
     }),
-    log: z.object({ folder: z.string(), bytes: z.int() }),
+    log: z.object({
+      folder: z.string(),
+      place: z.string().meta({ description: 'Of the log: a file, or a database without the password.' }),
+      bytes: z.int(),
+    }),
     settings: z
       .array(z.object({ name: z.string(), value: anyJson }))
       .meta({ description: 'The configuration as the server understood it; secrets are masked.' }),
@@ -72,7 +76,9 @@ export const serverEndpoints: readonly Endpoint[] = [
           longest_wait_secs: queue['pending_runs_wait_time_max_secs'],
           median_wait_secs: queue['pending_runs_wait_time_med_secs'],
         },
-        log: { folder: operation.dataDir, bytes: await operation.logBytes() },
+        log: {
+          ...{ folder: operation.dataDir, place: operation.log.place, bytes: await operation.log.bytes() },
+        },
         settings: [...operation.settings],
       });
     },

@@ -80,6 +80,10 @@ export interface Snapshot {
 }
 
 export interface EventLog {
+  /** Where it is kept, for people; without a password. */
+  readonly place: string;
+  /** Size of what is kept there. */
+  bytes(): Promise<number>;
   /** Never rejects for a refusal; rejects when the batch itself is malformed (nothing of it is written then). */
   commit(batch: Batch): Promise<CommitResult>;
   /** Events of one stream from a version on, in order. */

@@ -2,18 +2,20 @@
 import pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import { Unavailable } from '../../kernel/unavailable.ts';
+import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
 import type { PayloadReader } from '../port/payloads.ts';
 import { createBatchWriter, type PayloadWriter } from '../sql/batch-writer.ts';
-import { PLAIN } from '../sql/coder.ts';
+import { openCells, type Coder } from '../sql/coder.ts';
 import { loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
+import { openKeyring, type EncryptionKeys, type Keyring } from '../sql/keyring.ts';
 import type { Projection } from '../sql/projection.ts';
 import { SCHEMA, type Table } from '../sql/rows/tables.ts';
 import { createViews } from '../sql/views/views.ts';
 import type { Work, WorkContext } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
-import { prepareSchema } from './schema.ts';
+import { findTables, prepareSchema } from './schema.ts';
 import { connect, createPool, type Session } from './sessions.ts';
 import { createWriter } from './writer.ts';
 
@@ -23,6 +25,8 @@ const SCAN_SESSIONS = 2;
 export interface PostgresLogOptions {
   readonly url: string;
   readonly projection: Projection;
+  /** Content is sealed under the first one and read under all. */
+  readonly keys?: EncryptionKeys;
   /** The tables that the projection fills. */
   readonly tables?: Readonly<Record<string, Table>>;
   readonly payloads: {
@@ -36,10 +40,10 @@ export interface PostgresLogOptions {
 
 /** Opens the log of a database, whose tables are made when there are none. Throws `Unavailable` in one line. */
 export async function openPostgresLog(options: PostgresLogOptions): Promise<EventLog> {
-  const { projection, tables = SCHEMA, payloads: of, clock, onFault } = options;
+  const { projection, keys = [], tables = SCHEMA, payloads: of, clock, onFault } = options;
   const address = readAddress(options.url);
-  await prepare(address, tables);
-  const context: WorkContext = { coder: PLAIN, order: 'seq', lockRows: 'FOR SHARE' };
+  const { coder, unlock } = await prepare(address, tables, keys);
+  const context: WorkContext = { coder, order: 'seq', lockRows: 'FOR SHARE', isAlone: false };
   const points = createPool(address, address.pool - SCAN_SESSIONS);
   const scans = createPool(address, SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
@@ -60,6 +64,11 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   });
   const payloads = of.reader(context, read);
   return {
+    place: address.shown,
+    async bytes() {
+      const [found] = await points.lend((session) => session.ask<{ bytes: number }>(BYTES));
+      return found!.bytes;
+    },
     commit: writer.commit,
     readStream: (stream, from, limit) => read(readStream(context, stream, from, limit)),
     readAll: (after, limit) => read(readAll(context, after, limit)),
@@ -72,26 +81,71 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     // A database that is away comes back: nothing ends the log but its close.
     onPoisoned: () => () => undefined,
     payloads,
-    views: createViews(createAsk(points, scans), payloads.containing),
+    views: createViews(createAsk(points, scans, openCells(coder)), payloads.containing),
     async close() {
       await writer.drain();
       await writer.stop();
-      await Promise.all([points.close(), scans.close()]);
+      await Promise.all([points.close(), scans.close(), unlock()]);
     },
   };
 }
 
-async function prepare(address: Address, tables: Readonly<Record<string, Table>>): Promise<void> {
+/** Of the tables in the schema, with their indexes. */
+const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`;
+
+/** Held as long as its connection, by the one server of a schema. */
+const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('rewound ' || current_schema(), 1)) AS is_free`;
+
+async function prepare(
+  address: Address,
+  tables: Readonly<Record<string, Table>>,
+  keys: EncryptionKeys,
+): Promise<{ coder: Coder; unlock(): Promise<void> }> {
   let session: Session | undefined;
   try {
     session = await connect(address);
-    await session.run(prepareSchema(tables, address.schema));
+    const { coder } = await session.run(prepareLog(tables, address.schema, keys));
+    const [lock] = await session.ask<{ is_free: number }>(LOCK);
+    if (lock!.is_free === 0) throw new Error('another server uses it: stop that one, or name another schema');
+    return { coder, unlock: session.end };
   } catch (error) {
-    throw new Unavailable(`${address.shown}: ${reasonOf(error)}`, { cause: error });
+    await session?.end();
+    throw unusable(address, error);
+  }
+}
+
+function* prepareLog(
+  tables: Readonly<Record<string, Table>>,
+  schema: string | undefined,
+  keys: EncryptionKeys,
+): Work<Keyring> {
+  yield* prepareSchema(tables, schema);
+  return yield* openKeyring('it', keys, true);
+}
+
+/** Looks at the log from outside, beside a running server too. */
+export async function conditionOf(url: string, keys: EncryptionKeys): Promise<Condition> {
+  const address = readAddress(url);
+  const found = { exists: false, owner: undefined, hasReserve: true, problem: undefined };
+  let session: Session | undefined;
+  try {
+    session = await connect(address);
+    if (!(await session.run(findTables()))) return { ...found, keyProblem: undefined };
+    const keyProblem = await session.run(openKeyring(address.shown, keys, false)).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    return { ...found, exists: true, keyProblem };
+  } catch (error) {
+    return { ...found, problem: unusable(address, error).message, keyProblem: undefined };
   } finally {
     await session?.end();
   }
 }
+
+const unusable = ({ shown }: Address, error: unknown): Unavailable =>
+  new Unavailable(`${shown}: ${reasonOf(error)}`, { cause: error });
 
 const REASONS: Readonly<Record<string, string>> = {
   '28000': 'there is no such role, or it may not log in: check user and password',

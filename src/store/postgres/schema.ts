@@ -82,15 +82,19 @@ export function* prepareSchema(
 ): Work<void> {
   yield write("SELECT pg_advisory_xact_lock(hashtextextended('rewound ' || current_database(), 0))");
   if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  if (yield* findTables()) return;
+  yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
+}
+
+/** Whether the tables are there. Throws `Unavailable` for those of another version or program. */
+export function* findTables(): Work<boolean> {
   const [found]: { has_meta: number; has_events: number }[] = yield rows(
     "SELECT to_regclass('meta') IS NOT NULL AS has_meta, to_regclass('events') IS NOT NULL AS has_events",
     [],
   );
   if (found!.has_meta === 0) {
-    if (found!.has_events !== 0)
-      throw new Unavailable('it has tables of another program: name another database or schema');
-    yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
-    return;
+    if (found!.has_events === 0) return false;
+    throw new Unavailable('it has tables of another program: name another database or schema');
   }
   const versions: { key: string; value: string }[] = yield rows(
     "SELECT key, value FROM meta WHERE key IN ('format', 'rows')",
@@ -108,6 +112,7 @@ export function* prepareSchema(
           : `its ${key} are of version ${of}, this release needs ${own}: start the release that wrote it`,
     );
   }
+  return true;
 }
 
 const write = (sql: string): Step => step(sql, []);

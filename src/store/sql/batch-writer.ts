@@ -45,7 +45,7 @@ export function createBatchWriter(
     for (const append of batch.appends) {
       appended += append.events.length;
       // Without events only a look tells whether the stream is at the expected version.
-      if (append.events.length === 0) yield guardVersion(append);
+      if (append.events.length === 0) yield* guardVersion(context, append);
     }
     const first: number = appended === 0 ? 0 : yield newIds('events', appended);
     const events = recordEvents(batch, at, first);

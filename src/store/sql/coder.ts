@@ -7,6 +7,7 @@
  * clients read do not open there.
  */
 import { crc32 } from 'node:zlib';
+import type { Row } from '../port/rows.ts';
 import { CIPHER_BYTES, createEncrypt, decrypt, type CipherKey } from '../../kernel/cipher.ts';
 
 /** A column of content holds text, or sealed or compressed bytes. */
@@ -91,3 +92,13 @@ export function createCoder(keys: readonly NumberedKey[], writes: NumberedKey | 
 
 /** The coder of a log without a key. */
 export const PLAIN: Coder = createCoder([], undefined);
+
+/** Opens the sealed cells of a row that was read. */
+export const openCells =
+  (coder: Coder) =>
+  <R extends Row>(row: R): R =>
+    coder.isPlain
+      ? row
+      : (Object.fromEntries(
+          Object.entries(row).map(([name, cell]) => [name, isSealed(cell) ? coder.open(cell) : cell]),
+        ) as R);

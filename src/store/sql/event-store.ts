@@ -8,7 +8,7 @@ import { knownType, readData, UnreadableEvent, upcasters, type Recorded } from '
 import type { Append, Batch, Receipt, Snapshot } from '../port/log.ts';
 import type { Coder, Stored } from './coder.ts';
 import { Refused } from './refused.ts';
-import { rows, some, write, type Step, type StepParams, type Work, type WorkContext } from './work.ts';
+import { newIds, rows, some, write, type StepParams, type Work, type WorkContext } from './work.ts';
 
 const COLUMNS = 'position, stream, version, type, schema, data, at, command_id';
 
@@ -45,13 +45,24 @@ export function* streamVersion(stream: string): Work<number> {
 
 const conflict = (stream: string): Refused => new Refused({ kind: 'version-conflict', stream });
 
-/** L2 Refuses the batch when the stream is at another version. */
-export const guardVersion = ({ stream, expected }: Append): Step =>
-  some(
-    'SELECT 1 WHERE (SELECT coalesce(max(version), 0) FROM events WHERE stream = ?) = ?',
-    [stream, expected],
-    () => conflict(stream),
+const IS_AT = '(SELECT coalesce(max(version), 0) FROM events WHERE stream = ?) = ?';
+
+/** L2 Refuses the batch when the stream is at another version; it stays at this one until the commit. */
+export function* guardVersion({ isAlone }: WorkContext, { stream, expected }: Append): Work<void> {
+  const refusal = (): Refused => conflict(stream);
+  if (isAlone) {
+    yield some(`SELECT 1 WHERE ${IS_AT}`, [stream, expected], refusal);
+    return;
+  }
+  // The next version's key is taken and given back: an append waits for the commit, as this one does for an append.
+  const position: number = yield newIds('events');
+  yield some(
+    `INSERT INTO events SELECT ?, ?, ?, '', 0, '', 0, 0, '' WHERE ${IS_AT} ON CONFLICT DO NOTHING`,
+    [position, stream, expected + 1, stream, expected],
+    refusal,
   );
+  yield write('DELETE FROM events WHERE position = ?', [position]);
+}
 
 /** The batch's events as they will be read, from the position `first` on. */
 export function recordEvents({ commandId, by, appends }: Batch, at: number, first: number): Recorded[] {

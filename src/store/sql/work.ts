@@ -43,4 +43,6 @@ export interface WorkContext {
   readonly order: string;
   /** Behind a SELECT: the rows that it finds stay as they are until the commit. */
   readonly lockRows: string;
+  /** No other transaction writes before this one ends. */
+  readonly isAlone: boolean;
 }

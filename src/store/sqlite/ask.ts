@@ -1,7 +1,7 @@
 /** Questions on a connection of SQLite. Lists are bound as JSON. */
 import type { Ask, Dialect, Params } from '../sql/ask.ts';
 import type { Cell, Row } from '../port/rows.ts';
-import { openCells } from './row-reader.ts';
+import { openCells } from '../sql/coder.ts';
 import type { Prepare } from './statements.ts';
 
 const within = (parameter: string): string => `IN (SELECT value FROM json_each(@${parameter}))`;
@@ -21,8 +21,7 @@ const WINDOW_ROWS = 256;
 
 /** `between` is called before each window. */
 export function createAsk(prepare: Prepare, between: () => void = () => undefined): Omit<Ask, 'scan'> {
-  const { coder } = prepare;
-  const open = <R extends Row>(row: R): R => (coder.isPlain ? row : openCells(coder, row));
+  const open = openCells(prepare.coder);
   return {
     dialect: DIALECT,
     all: async <R extends Row>(sql: string, params: Params = {}) =>

@@ -5,12 +5,13 @@ import { findExposure, isDiskFull, makeFolder, makePrivate, toOpenFailure } from
 import type { EventLog, Notice } from '../port/log.ts';
 import { createBatchWriter } from '../sql/batch-writer.ts';
 import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
+import type { EncryptionKeys } from '../sql/keyring.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createViews } from '../sql/views/views.ts';
 import { createAsk } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
-import { openCoder, type EncryptionKeys } from './keyring.ts';
+import { openCoder } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
 import { createHeldTexts } from './payloads/held-texts.ts';
 import { createHeldValues } from './payloads/held-values.ts';
@@ -19,6 +20,7 @@ import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { giveUpReserve, openRoom } from './files/room.ts';
 import { prepareSchema } from './schema.ts';
+import { sizeOf } from './files/size.ts';
 import { createShredder, isLeftBehind } from './files/shredder.ts';
 import { createStatements } from './statements.ts';
 import { createWriter } from './writer.ts';
@@ -121,6 +123,8 @@ function open(options: SqliteLogOptions): EventLog {
     const ask = { ...createAsk(prepare), scan: reader.scan };
     const payloads = createPayloadReader(prepare, held, heldTexts);
     return {
+      place: file,
+      bytes: () => sizeOf(dir),
       commit: writer.commit,
       readStream: async (stream, from, limit) => run(readStream(context, stream, from, limit)),
       readAll: async (after, limit) => run(readAll(context, after, limit)),

@@ -1,5 +1,5 @@
 /** What the log and its reader thread say to each other. */
-import type { EncryptionKeys } from './keyring.ts';
+import type { EncryptionKeys } from '../sql/keyring.ts';
 
 export interface ReaderSetup {
   readonly file: string;

@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import type { OnProgress } from '../../kernel/progress.ts';
 import { isSealed, keyNumberOf, type Coder, type Label, type Stored } from '../sql/coder.ts';
 import { toOpenFailure } from '../port/disk.ts';
+import { dropOtherKeys, type EncryptionKeys } from '../sql/keyring.ts';
 import type { Projection } from '../sql/projection.ts';
 import { CONTENT_TABLES, findBadRow } from './payloads/checksums.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { assertComplete } from './files/high-water-mark.ts';
-import { dropOtherKeys, openKeyring, type EncryptionKeys } from './keyring.ts';
+import { openKeyring } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
 import { LOG_FILE } from './log.ts';
 import { createRowReader } from './row-reader.ts';
@@ -55,7 +56,7 @@ export function rekey(
         );
       rows = db.transaction(() => {
         const count = sealAll(db, coder, newest, sealed, onProgress);
-        dropOtherKeys(db, newest);
+        createStatements(db).driver.run(dropOtherKeys(newest));
         return count;
       })();
       db.pragma('wal_checkpoint(TRUNCATE)');

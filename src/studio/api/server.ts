@@ -58,7 +58,7 @@ export interface ServerState {
     readonly max_running: number;
     readonly longest_wait_secs: number | null;
   };
-  readonly log: { readonly folder: string; readonly bytes: number };
+  readonly log: { readonly folder: string; readonly place: string; readonly bytes: number };
   readonly settings: readonly { readonly name: string; readonly value: Json }[];
 }
 

@@ -81,7 +81,7 @@ function State({ state }: { readonly state: ServerState }) {
             <tr>
               <td>data</td>
               <td>
-                <code>{log.folder}</code>
+                <code>{log.place}</code>
               </td>
             </tr>
           </tbody>

@@ -1,6 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { ConfigError, type Config } from '../../../src/config/config.ts';
-import { findDataDir, loadConfig, readConfig } from '../../../src/config/load.ts';
+import { findStore, loadConfig, readConfig } from '../../../src/config/load.ts';
+import { understood } from '../../../src/config/understood.ts';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from '../../support/suite.ts';
@@ -92,6 +93,8 @@ test('an empty data path is reported, and nothing is written to the working dire
   );
 });
 
+const findDataDir = (...given: Parameters<typeof findStore>): string => findStore(...given).address;
+
 test('the data of a project is found where its server keeps it, however the project is named', () =>
   withTempDir((dir) => {
     assert.equal(findDataDir({}, {}, dir), join(dir, '.platform'));
@@ -111,12 +114,43 @@ test('the data of a project is found where its server keeps it, however the proj
     assert.throws(() => findDataDir({ config: 'nowhere' }, {}, dir), toldOf('nowhere does not exist'));
   }));
 
-test('an address of a store is a folder or a file URL, and others are refused', () => {
+test('an address of a store is a folder, a file URL or a database, and others are refused unquoted', () => {
   for (const data of ['/kept/here', 'file:///kept/here', '../here'])
     assert.equal(findDataDir({ data }, {}, '/kept/other'), '/kept/here');
-  const data = 'postgres://localhost/log';
-  assert.throws(() => findDataDir({ data }, {}, '/'), toldOf(`expected a folder, found ${data}`));
-  assert.throws(() => load({ PLATFORM_DATA: data }), toldOf(`expected a folder, found ${data}`));
+  const told = toldOf('expected a folder or postgres://…, found an address that begins with mysql://');
+  const data = 'mysql://user:secret@localhost/log';
+  assert.throws(() => findDataDir({ data }, {}, '/'), told);
+  assert.throws(() => load({ PLATFORM_DATA: data }), told);
+});
+
+test('a database is named by its variable or by --data, and a named folder wins over the variable', () => {
+  const url = 'postgres://user:secret@localhost/log';
+  const env = { PLATFORM_DATABASE_URL: url };
+  assert.equal(load(env).databaseUrl, url);
+  const { databaseUrl, dataDir } = loadConfig({ config: PROJECT, data: url }, {}, '/');
+  assert.deepEqual({ databaseUrl, dataDir }, { databaseUrl: url, dataDir: join(PROJECT, '.platform') });
+  const found = { address: url, dataDir: '/kept/.platform', keys: [] };
+  assert.deepEqual(findStore({}, env, '/kept'), found);
+  assert.deepEqual(findStore({ data: url }, {}, '/kept'), found);
+  assert.equal(findDataDir({ data: 'here' }, env, '/kept'), '/kept/here');
+  assert.equal(findDataDir({}, { ...env, PLATFORM_DATA: 'here' }, '/kept'), url);
+});
+
+test('a wrong address of a database is named without being quoted, and no folder takes its place', () => {
+  for (const wrong of ['', 'user:secret@localhost/log', 'mysql://user:secret@localhost/log'])
+    for (const read of [load, (env: Record<string, string>) => findStore({}, env, '/kept')])
+      assert.throws(
+        () => read({ PLATFORM_DATABASE_URL: wrong }),
+        (error) =>
+          toldOf('PLATFORM_DATABASE_URL: expected postgres://')(error) && !String(error).includes('secret'),
+      );
+});
+
+test('the password of a database is masked where the configuration is shown', () => {
+  const shown = JSON.stringify(
+    understood(load({ PLATFORM_DATABASE_URL: 'postgres://user:secret@host/log' })),
+  );
+  assert.ok(shown.includes('PLATFORM_DATABASE_URL') && !shown.includes('secret'));
 });
 
 test('settings that would leave data unprotected if ignored prevent the start', () => {
@@ -134,9 +168,10 @@ test('settings that would leave data unprotected if ignored prevent the start', 
   const { warnings } = load({ DATABASE_URI: 'postgres://u:secret@host/db', REDIS_URI: 'redis://host' });
   assert.deepEqual(
     warnings.filter((line) => /_URI /.test(line)),
-    ['DATABASE_URI', 'REDIS_URI'].map(
-      (name) => `${name} has no effect: everything is kept in the data directory`,
-    ),
+    [
+      'DATABASE_URI has no effect: PLATFORM_DATABASE_URL names the database of the log',
+      'REDIS_URI has no effect: everything is kept in the log',
+    ],
   );
 });
 

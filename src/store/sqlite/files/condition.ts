@@ -1,25 +1,16 @@
 /** Examines a log from outside, beside a running server too. Writes nothing. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Unavailable } from '../../../kernel/unavailable.ts';
+import type { Condition } from '../../port/condition.ts';
+import type { EncryptionKeys } from '../../sql/keyring.ts';
 import { openConnection, type Connection } from '../connection.ts';
 import { assertComplete } from './high-water-mark.ts';
-import { openCoder, type EncryptionKeys } from '../keyring.ts';
+import { openCoder } from '../keyring.ts';
 import { LOCK_FILE } from './lock.ts';
 import { LOG_FILE } from '../log.ts';
 import { RESERVE_FILE } from './room.ts';
 import { assertFormat } from '../schema.ts';
-
-export interface Condition {
-  readonly exists: boolean;
-  /** The process that holds the directory's lock. Known on Linux only. */
-  readonly owner: number | undefined;
-  /** The room that is kept for a full disk is there. */
-  readonly hasReserve: boolean;
-  /** Why a server would not open the log. */
-  readonly problem: string | undefined;
-  /** Which key is missing for its content; a copy needs none. */
-  readonly keyProblem: string | undefined;
-}
 
 export function conditionOf(dir: string, keys: EncryptionKeys = []): Condition {
   const file = join(dir, LOG_FILE);
@@ -32,6 +23,13 @@ export function conditionOf(dir: string, keys: EncryptionKeys = []): Condition {
     problem: problemOf(file, assertFormat, owner === undefined),
     keyProblem: problemOf(file, (db) => openCoder(db, keys), false),
   };
+}
+
+/** Throws `Unavailable` when there is no log, or one that a server would not open. */
+export function assertSound(dir: string): void {
+  const { exists, problem } = conditionOf(dir);
+  if (!exists) throw new Unavailable(`there is no log in ${dir}`);
+  if (problem !== undefined) throw new Unavailable(problem);
 }
 
 function problemOf(file: string, look: (db: Connection) => unknown, isAtRest: boolean): string | undefined {

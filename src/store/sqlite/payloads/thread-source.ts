@@ -16,8 +16,9 @@ import type {
 import { openConnection } from '../connection.ts';
 import { readStream } from '../../sql/event-store.ts';
 import type { Stored } from '../../sql/coder.ts';
+import type { EncryptionKeys } from '../../sql/keyring.ts';
 import { readUntracked } from '../../sql/payloads/run-contents.ts';
-import { openCoder, type EncryptionKeys } from '../keyring.ts';
+import { openCoder } from '../keyring.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertFormat } from '../schema.ts';
 import { createStatements, type Prepare } from '../statements.ts';
