@@ -6,28 +6,28 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1153,
+  src: 1193,
   'src/actors': 1795,
   'src/archive': 1754,
   'src/assistant': 174,
   'src/auth': 815,
   'src/cli': 2600,
-  'src/config': 1278,
+  'src/config': 1324,
   'src/cron': 335,
   'src/delivery': 341,
   'src/effects': 2628,
   'src/examples': 241,
   'src/graphs': 10172,
-  'src/http': 11540,
+  'src/http': 11546,
   'src/item': 304,
   'src/kernel': 1854,
   'src/observe': 418,
   'src/past': 6185,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1590,
+  'src/store/port': 1606,
   'src/store/postgres': 1300,
-  'src/store/sql': 4049,
+  'src/store/sql': 4151,
   'src/store/sqlite': 4569,
   'src/streams': 1011,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2288,
-  test: 73547,
+  test: 73650,
 };
 
 const MAX_UNUSED_LINES = 100;
