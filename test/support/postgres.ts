@@ -35,8 +35,11 @@ async function withTemporaryFolder(folder: string, work: () => Promise<void>): P
   }
 }
 
-/** Lends the address of an empty database. PostgreSQL refuses to run as root: a user is made. */
-export async function withPostgres<T>(use: (url: string) => Promise<T>): Promise<T> {
+/**
+ * Lends the address of an empty database. PostgreSQL refuses to run as root: a user is made. `fsync`: commits are on the
+ * disk before they are answered.
+ */
+export async function withPostgres<T>(use: (url: string) => Promise<T>, { fsync = false } = {}): Promise<T> {
   const said: string[] = [];
   const say = (text: unknown): void => void said.push(String(text));
   const port = await freePort();
@@ -45,7 +48,11 @@ export async function withPostgres<T>(use: (url: string) => Promise<T>): Promise
     ...{ port, user: 'postgres', password: 'postgres', persistent: false },
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--locale=C', '--encoding=UTF8', '--no-sync'],
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    postgresFlags: [
+      `fsync=${fsync ? 'on' : 'off'}`,
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+    ].flatMap((setting) => ['-c', setting]),
     ...{ onLog: say, onError: say },
   });
   try {

@@ -1,62 +1,211 @@
-/** Two transactions on two connections, in an order that their locks force. */
+/**
+ * Two nodes on one database, whose transactions meet in the middle: a third connection holds what the first one's last
+ * statement needs, until the second one waits too, or is done.
+ */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Batch, CommitResult, EventLog } from '../../../src/store/port/log.ts';
+import type { PayloadWrite } from '../../../src/store/port/payloads.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
-import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
-import { append, batch, committed } from '../../support/batches.ts';
+import { connect } from '../../../src/store/postgres/sessions.ts';
+import { append, batch, committed, endGrant, grant, textsOf } from '../../support/batches.ts';
+import { fact } from '../../support/given.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
+import { withTcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 
-const test = suite('store, interleavings on PostgreSQL');
+const test = suite('store, transactions of two nodes on PostgreSQL');
 const url = shared(test, withPostgres);
 
-const EVENT = `INSERT INTO events VALUES (@position, @stream, @version, 'T', 1, '{}', 0, 0, 'other')`;
+interface Nodes {
+  readonly one: EventLog;
+  readonly other: EventLog;
+  readonly address: string;
+  /** Commits the batch on `one`, holds its transaction before its end, and lets it go when `meanwhile` is done. */
+  hold<T>(
+    held: Batch,
+    meanwhile: () => Promise<T>,
+    /** `COMMIT`: the held batch is refused then. */
+    end?: 'ROLLBACK' | 'COMMIT',
+  ): Promise<readonly [CommitResult | Error, T]>;
+  /** Commits the batch on `other`; settles when that waits for a lock. */
+  waits(blocked: Batch): Promise<{ readonly result: Promise<CommitResult> }>;
+}
 
-/** Resolves when so many connections of the database wait for locks of others. */
-const waiting = (session: Session, count: number): Promise<void> =>
-  until(`${count} wait for locks`, async () => {
-    const [found] = await session.ask(
-      "SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+const framesOf = (runId: string, first = 0): PayloadWrite & { kind: 'frames' } => ({
+  ...{ kind: 'frames', runId, threadId: 't', first },
+  frames: [{ event: 'values', data: '{}' }],
+});
+
+async function withNodes(use: (nodes: Nodes) => Promise<void>): Promise<void> {
+  const address = `${url()}?schema=s${randomUUID().replaceAll('-', '')}&pool=3`;
+  const [one, other] = [await openTestPostgres(address), await openTestPostgres(address)];
+  const third = await connect(readAddress(address));
+  // A transaction sees the activity of its begin.
+  const observer = await connect(readAddress(address));
+  const waiting = async (): Promise<number> => {
+    const [row] = await observer.ask<{ count: number }>(
+      "SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
     );
-    return found!['n'] === count;
-  });
+    return row!.count;
+  };
+  const wait = (count: number): Promise<void> =>
+    until(`${count} transactions wait for a lock`, async () => (await waiting()) === count);
+  const hold: Nodes['hold'] = async (held, meanwhile, end = 'ROLLBACK') => {
+    const gate = randomUUID();
+    await third.ask('BEGIN');
+    await third.ask(
+      "INSERT INTO frames (id, run, first, last, at, parts, data, crc) VALUES (0, @gate, 0, 0, 0, '', '', 0)",
+      { gate },
+    );
+    const result = one
+      .commit({ ...held, payloads: [...(held.payloads ?? []), framesOf(gate)] })
+      .catch((error: Error) => error);
+    await wait(1);
+    const done = await meanwhile();
+    await third.ask(end);
+    return [await result, done];
+  };
+  async function waits(blocked: Batch): Promise<{ readonly result: Promise<CommitResult> }> {
+    const result = other.commit(blocked);
+    await wait(2);
+    return { result };
+  }
+  try {
+    await use({ one, other, address, hold, waits });
+  } finally {
+    await Promise.all([third.end(), observer.end()]);
+    await Promise.all([one.close(), other.close()]);
+  }
+}
 
-test('L2 a batch that guards a version waits for an append to the stream, and is refused after it', async () => {
-  const address = `${url()}?schema=guard_waits`;
-  const log = await openTestPostgres(address);
-  const other = await connect(readAddress(address));
-  committed(await log.commit(batch([append('s', 0, 'a')])));
-  await other.ask('BEGIN');
-  await other.ask(EVENT, { position: -1, stream: 's', version: 2 });
-  const guarded = log.commit(batch([{ stream: 's', expected: 1, events: [] }, append('t', 0, 'b')]));
-  await waiting(other, 1);
-  await other.ask('COMMIT');
-  assert.deepEqual(await guarded, { kind: 'version-conflict', stream: 's' });
-  assert.equal(await log.streamVersion('t'), 0);
-  await other.end();
-  await log.close();
+const lease = { runId: 'r', attempt: 1, leaseId: 'l1' };
+const conflict = (stream: string): CommitResult => ({ kind: 'version-conflict', stream });
+
+test('L2 create and create: the second waits for the first and is refused', () =>
+  withNodes(async ({ other, hold, waits }) => {
+    const [first, { result }] = await hold(batch([append('s', 0, 'a')]), () =>
+      waits(batch([append('s', 0, 'b')])),
+    );
+    committed(first as CommitResult);
+    assert.deepEqual(await result, conflict('s'));
+    assert.deepEqual(textsOf(await other.readStream('s', 1, 10)), ['a']);
+  }));
+
+test('L1 create and create: the second goes on when the first is undone', () =>
+  withNodes(async ({ hold, waits }) => {
+    const undone = hold(batch([append('s', 0, 'a')]), () => waits(batch([append('s', 0, 'b')])), 'COMMIT');
+    const [first, { result }] = await undone;
+    committed(await result);
+    assert.ok(first instanceof Error || first.kind === 'version-conflict');
+  }));
+
+test('L2 guard and append: what is guarded does not move before the guard is committed', () =>
+  withNodes(async ({ one, hold, waits }) => {
+    committed(await one.commit(batch([append('s', 0, 'a')])));
+    const [first, { result }] = await hold(batch([append('o', 0, 'x'), append('s', 1)]), () =>
+      waits(batch([append('s', 1, 'b')])),
+    );
+    committed(first as CommitResult);
+    committed(await result);
+  }));
+
+test('L2 append and guard: a guard waits for what is appended, and is refused', () =>
+  withNodes(async ({ one, hold, waits }) => {
+    committed(await one.commit(batch([append('s', 0, 'a')])));
+    const [first, { result }] = await hold(batch([append('s', 1, 'b')]), () =>
+      waits(batch([append('o', 0, 'x'), append('s', 1)])),
+    );
+    committed(first as CommitResult);
+    assert.deepEqual(await result, conflict('s'));
+  }));
+
+test('L3 delete and append: nothing follows on what a purge has taken', () =>
+  withNodes(async ({ one, other, hold, waits }) => {
+    committed(await one.commit(batch([append('s', 0, 'a', 'b')])));
+    const purge = batch([append('s', 2, 'tombstone')], {
+      payloads: [{ kind: 'purge-stream', stream: 's', tombstone: 3 }],
+    });
+    const [first, { result }] = await hold(purge, () => waits(batch([append('s', 2, 'c')])));
+    committed(first as CommitResult);
+    assert.deepEqual(await result, conflict('s'));
+    assert.deepEqual(textsOf(await other.readStream('s', 1, 10)), ['tombstone']);
+  }));
+
+test('X2 frames and claim: a claim waits for the frames of the attempt before it', () =>
+  withNodes(async ({ one, other, hold }) => {
+    await grant(one, lease);
+    let claimed = false;
+    const [first, claim] = await hold(batch([], { lease, payloads: [framesOf('r')] }), async () => {
+      const claim = grant(other, { ...lease, attempt: 2, leaseId: 'l2' }).then(() => (claimed = true));
+      return { claim };
+    });
+    committed(first as CommitResult);
+    await claim.claim;
+    assert.ok(claimed);
+    assert.deepEqual(await one.commit(batch([], { lease, payloads: [framesOf('r', 1)] })), {
+      kind: 'fenced-out',
+    });
+  }));
+
+test('X2 claim and frames: the frames of the attempt before wait for the claim, and are refused', () =>
+  withNodes(async ({ one, hold, waits }) => {
+    await grant(one, lease);
+    const expected = (await one.readStream('thread-r', 1, 10)).length;
+    const claim = batch([{ stream: 'thread-r', expected, events: [fact.started('r', 2, 'l2')] }]);
+    const [first, { result }] = await hold(claim, () =>
+      waits(batch([], { lease, payloads: [framesOf('r')] })),
+    );
+    committed(first as CommitResult);
+    assert.deepEqual(await result, { kind: 'fenced-out' });
+  }));
+
+test('X3 end and claim: a claim that was decided on the run before its end is refused', () =>
+  withNodes(async ({ one, hold, waits }) => {
+    await grant(one, lease);
+    const expected = (await one.readStream('thread-r', 1, 10)).length;
+    const of = (...events: Batch['appends'][0]['events']) => [{ stream: 'thread-r', expected, events }];
+    const [first, { result }] = await hold(batch(of(fact.requeued('r', 1)), { lease }), () =>
+      waits(batch(of(fact.started('r', 2, 'l2')))),
+    );
+    committed(first as CommitResult);
+    assert.deepEqual(await result, conflict('thread-r'));
+  }));
+
+test('L4 an end whose answer is lost is committed, though it has ended its own lease', () =>
+  withNodes(async ({ one, address }) => {
+    await withTcpProxy(address, async (proxy) => {
+      const far = new URL(address);
+      far.port = new URL(proxy.url).port;
+      const log = await openTestPostgres(far.href);
+      await grant(log, lease);
+      const expected = (await one.readStream('thread-r', 1, 10)).length;
+      // Its statements are known to the connection from here on.
+      await endGrant(log, lease);
+      await grant(log, { ...lease, attempt: 2, leaseId: 'l2' });
+      proxy.swallow();
+      const end = { stream: 'thread-r', expected: expected + 2, events: [fact.requeued('r', 2)] };
+      committed(await log.commit(batch([end], { lease: { ...lease, attempt: 2, leaseId: 'l2' } })));
+      assert.equal((await one.readStream('thread-r', 1, 10)).length, expected + 3);
+      await log.close();
+    });
+  }));
+
+test('nodes that start at once on an empty database make its tables once', async () => {
+  const address = `${url()}?schema=atonce`;
+  const logs = await Promise.all(Array.from({ length: 4 }, () => openTestPostgres(address)));
+  committed(await logs[0]!.commit(batch([append('s', 0, 'a')])));
+  assert.deepEqual(textsOf(await logs[3]!.readStream('s', 1, 10)), ['a']);
+  await Promise.all(logs.map((log) => log.close()));
 });
 
-test('L2 an append waits for a batch that guards the version of its stream, and follows it', async () => {
-  const address = `${url()}?schema=append_waits`;
-  const log = await openTestPostgres(address);
-  const [other, holder] = [await connect(readAddress(address)), await connect(readAddress(address))];
-  committed(await log.commit(batch([append('s', 0, 'a')])));
-  // The batch has its guard by now and waits for the stream that it appends to.
-  await holder.ask('BEGIN');
-  await holder.ask(EVENT, { position: -1, stream: 't', version: 1 });
-  const guarded = log.commit(batch([{ stream: 's', expected: 1, events: [] }, append('t', 0, 'b')]));
-  await waiting(holder, 1);
-  const appended = other.ask(EVENT, { position: -2, stream: 's', version: 2 });
-  await waiting(holder, 2);
-  await holder.ask('ROLLBACK');
-  committed(await guarded);
-  await appended;
-  assert.equal(await log.streamVersion('s'), 2);
-  assert.equal((await log.readAll(0, 10)).length, 2);
-  await Promise.all([other.end(), holder.end()]);
-  await log.close();
-});
+test('a node starts beside commits that are under way', () =>
+  withNodes(async ({ address, hold }) => {
+    const [first, later] = await hold(batch([append('s', 0, 'a')]), () => openTestPostgres(address));
+    committed(first as CommitResult);
+    await later.close();
+  }));
 
 test.run();
