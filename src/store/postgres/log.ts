@@ -107,7 +107,8 @@ async function prepare(
     session = await connect(address);
     const { coder } = await session.run(prepareLog(tables, address.schema, keys));
     const [lock] = await session.ask<{ is_free: number }>(LOCK);
-    if (lock!.is_free === 0) throw new Error('another server uses it: stop that one, or name another schema');
+    // Other tables have no queue, which is what two servers must not share.
+    if (lock!.is_free === 0 && tables === SCHEMA) throw new Error('another server uses it: stop that one, or name another schema');
     return { coder, unlock: session.end };
   } catch (error) {
     await session?.end();
