@@ -108,7 +108,8 @@ async function prepare(
     const { coder } = await session.run(prepareLog(tables, address.schema, keys));
     const [lock] = await session.ask<{ is_free: number }>(LOCK);
     // Other tables have no queue, which is what two servers must not share.
-    if (lock!.is_free === 0 && tables === SCHEMA) throw new Error('another server uses it: stop that one, or name another schema');
+    if (lock!.is_free === 0 && tables === SCHEMA)
+      throw new Error('another server uses it: stop that one, or name another schema');
     return { coder, unlock: session.end };
   } catch (error) {
     await session?.end();
