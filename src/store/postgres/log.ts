@@ -43,7 +43,10 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const { projection, keys = [], tables = SCHEMA, payloads: of, clock, onFault } = options;
   const address = readAddress(options.url);
   const { coder, unlock } = await prepare(address, tables, keys);
-  const context: WorkContext = { coder, order: 'seq', lockRows: 'FOR SHARE', isAlone: false };
+  const context: WorkContext = {
+    ...{ coder, order: 'seq', lockRows: 'FOR SHARE', isAlone: false },
+    listed: (list) => `json_array_elements_text(${list}::json)`,
+  };
   const points = createPool(address, address.pool - SCAN_SESSIONS);
   const scans = createPool(address, SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import pg from 'pg';
 import type { Stored } from '../sql/coder.ts';
+import { toId } from '../sql/payloads/stored-ids.ts';
 
 type Given = Stored | number | null | readonly (Stored | number | null)[];
 
@@ -31,12 +32,12 @@ const toList = (values: readonly (Stored | number | null)[], type: number): stri
     })
     .join()}}`;
 
-/** As the protocol takes it: text, or a buffer for bytes. A set of texts may come as a list in JSON. */
+/** As the protocol takes it: text, or a buffer for bytes. A set of texts may come as a list in JSON, an id as its 16 bytes. */
 export function encode(value: Given | undefined, type: number): string | Buffer | null {
   if (value === null || value === undefined) return null;
   if (Array.isArray(value)) return toList(value, type);
   if (type === OIDS.BYTEA) return toBytes(value as Stored);
-  if (typeof value !== 'string') return value instanceof Uint8Array ? toBytes(value) : String(value);
+  if (typeof value !== 'string') return value instanceof Uint8Array ? toId(value) : String(value);
   return type === TEXT_LIST ? toList(JSON.parse(value) as string[], type) : value;
 }
 

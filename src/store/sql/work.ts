@@ -45,4 +45,6 @@ export interface WorkContext {
   readonly lockRows: string;
   /** No other transaction writes before this one ends. */
   readonly isAlone: boolean;
+  /** Selects from the list in JSON that a column or parameter holds, as `value`. */
+  readonly listed: (list: string) => string;
 }

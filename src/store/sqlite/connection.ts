@@ -1,7 +1,7 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
 import { checksumOf, PLAIN, type Coder, type Stored } from '../sql/coder.ts';
 import { Database } from './library.ts';
-import { toId, toStoredId, type StoredId } from './payloads/tables.ts';
+import { toId, toStoredId, type StoredId } from '../sql/payloads/stored-ids.ts';
 
 export type Connection = Database;
 

@@ -42,7 +42,7 @@ export function createDriver(prepare: (sql: string) => Statement, coder: Coder):
   }
 
   return {
-    context: { coder, order: 'id', lockRows: '', isAlone: true },
+    context: { coder, order: 'id', lockRows: '', isAlone: true, listed: (list) => `json_each(${list})` },
     run(work) {
       let step = work.next();
       while (step.done !== true) step = work.next(answer(step.value) as never);

@@ -13,7 +13,7 @@ import { openConnection, type Connection } from './connection.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
-import { createHeldTexts } from './payloads/held-texts.ts';
+import { createHeldTexts } from '../sql/payloads/held-texts.ts';
 import { createHeldValues } from './payloads/held-values.ts';
 import { createPayloadReader, createPayloadWriter } from './payloads/payload-store.ts';
 import { prepareRows } from './rebuild.ts';

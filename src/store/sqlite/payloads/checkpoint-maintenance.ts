@@ -7,11 +7,12 @@ import type { CheckpointKey } from '../../../thread/events.ts';
 import type { PayloadWrite } from '../../port/payloads.ts';
 import type { Stored } from '../../sql/coder.ts';
 import type { Prepare } from '../statements.ts';
-import { joinParts, toParts } from './checkpoint-text.ts';
+import { joinParts, toParts } from '../../sql/payloads/checkpoint-text.ts';
 import { writeCheckpointRow, type PayloadStore } from './checkpoint-store.ts';
-import { toId, type StoredId } from './tables.ts';
-import { eraseTexts, readText } from './text-rows.ts';
-import { findThread, threadOf } from './text-threads.ts';
+import { toId, type StoredId } from '../../sql/payloads/stored-ids.ts';
+import { eraseTexts, readText, readTexts } from '../../sql/payloads/text-rows.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
+import { threadOf } from './text-threads.ts';
 
 type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
 
@@ -29,7 +30,7 @@ interface TextRow {
 /** All rows of the thread's checkpoints, in the order of saving. `columns`: what is read of each. */
 const rowsOf = <R>(prepare: Prepare, threadId: string, columns: string): R[] =>
   prepare(`SELECT ${columns} FROM texts WHERE thread = ? ORDER BY id`).all(
-    findThread(prepare, threadId),
+    prepare.driver.run(findThread(threadId)),
   ) as R[];
 
 const keyOf = (ns: string, ...names: readonly (string | null)[]): string => JSON.stringify([ns, ...names]);
@@ -64,16 +65,19 @@ function collect(
   );
   const gone = new Set(rows.filter(isGoing).map(({ id }) => id));
   const used = new Set<string>();
-  for (const row of rows) {
-    if (row.kind !== 'c' || gone.has(row.id)) continue;
-    used.add(keyOf(row.ns, toId(row.name)));
-    const versions = JSON.parse(toParts(readText(prepare, 'texts', row)).versions) as Record<string, string>;
-    for (const [channel, version] of Object.entries(versions)) used.add(keyOf(row.ns, channel, version));
+  const kept = rows.filter(({ id, kind }) => kind === 'c' && !gone.has(id));
+  const texts = prepare.driver.run(readTexts(prepare.driver.context, 'texts', kept));
+  for (const [at, { ns, name }] of kept.entries()) {
+    used.add(keyOf(ns, toId(name)));
+    const versions = JSON.parse(toParts(texts[at]!).versions) as Record<string, string>;
+    for (const [channel, version] of Object.entries(versions)) used.add(keyOf(ns, channel, version));
   }
   for (const { id, kind, ns, name, version } of rows)
     if (kind !== 'c' && !used.has(kind === 'v' ? keyOf(ns, name as string, version) : keyOf(ns, toId(name))))
       gone.add(id);
-  eraseTexts(prepare, 'texts', findThread(prepare, threadId), gone);
+  prepare.driver.run(
+    eraseTexts(prepare.driver.context, 'texts', prepare.driver.run(findThread(threadId)), gone),
+  );
   held.forget();
 }
 
@@ -109,7 +113,7 @@ export function copyCheckpoints(store: PayloadStore, { from, threadId }: Write<'
       copies.set(row.id, Number(lastInsertRowid));
       continue;
     }
-    const parts = toParts(readText(prepare, 'texts', row));
+    const parts = toParts(prepare.driver.run(readText(prepare.driver.context, 'texts', row)));
     writeCheckpointRow(store, {
       ...{ threadId, ns: row.ns, runId: toId(row.run!), checkpointId: toId(row.name), at: row.at },
       // Frames are not copied.

@@ -11,11 +11,11 @@ import type {
   WriteText,
 } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
-import { heldCheckpoint, heldValue, type HeldTexts } from './held-texts.ts';
-import { toParts } from './checkpoint-text.ts';
-import { toId, toStoredId } from './tables.ts';
-import { readText, type CheckpointRow, type TextColumns } from './text-rows.ts';
-import { findThread } from './text-threads.ts';
+import { heldCheckpoint, heldValue, type HeldTexts } from '../../sql/payloads/held-texts.ts';
+import { toParts } from '../../sql/payloads/checkpoint-text.ts';
+import { toId, toStoredId } from '../../sql/payloads/stored-ids.ts';
+import { readText, type CheckpointRow, type TextColumns } from '../../sql/payloads/text-rows.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
 import { readWrites } from './write-reads.ts';
 
 const COLUMNS = 'id, thread, ns, name, run, parent, at, last_frame, bases, data';
@@ -33,7 +33,9 @@ export interface OpenedCheckpoint {
 
 export function openCheckpoint(prepare: Prepare, row: CheckpointRow): OpenedCheckpoint {
   const checkpointId = toId(row.name);
-  const { metadata, versions, valueChannels, body } = toParts(readText(prepare, 'texts', row));
+  const { metadata, versions, valueChannels, body } = toParts(
+    prepare.driver.run(readText(prepare.driver.context, 'texts', row)),
+  );
   const parse = (text: string): unknown => fromStored(text, 'part of checkpoint', checkpointId);
   return {
     checkpointId,
@@ -64,14 +66,14 @@ export const findCheckpoint = (
     `SELECT ${COLUMNS} FROM texts WHERE thread = @thread AND kind = 'c' AND ns = @ns
      ${checkpointId === undefined ? 'ORDER BY id DESC LIMIT 1' : 'AND name = @name'}`,
   ).get({
-    ...{ thread: findThread(prepare, threadId), ns },
+    ...{ thread: prepare.driver.run(findThread(threadId)), ns },
     ...(checkpointId !== undefined && { name: toStoredId(checkpointId) }),
   }) as CheckpointRow | undefined);
 
 /** All of the thread in the order of saving, at most so many. */
 export const listCheckpoints = (prepare: Prepare, threadId: string): CheckpointRow[] =>
   prepare(`SELECT ${COLUMNS} FROM texts WHERE thread = ? AND kind = 'c' ORDER BY id`).all(
-    findThread(prepare, threadId),
+    prepare.driver.run(findThread(threadId)),
   ) as CheckpointRow[];
 
 export const readCheckpointRow = (prepare: Prepare, id: number): CheckpointRow | undefined =>
@@ -94,7 +96,9 @@ export function readValues(
     const known = held && heldValue(held, threadId, ns, channel, version);
     if (known !== undefined) return [{ channel, version, data: known }];
     const row = find.get(thread, ns, channel, version) as TextColumns | undefined;
-    return row === undefined ? [] : [{ channel, version, data: readText(prepare, 'texts', row) }];
+    return row === undefined
+      ? []
+      : [{ channel, version, data: prepare.driver.run(readText(prepare.driver.context, 'texts', row)) }];
   });
 }
 
@@ -166,7 +170,10 @@ function findIds(prepare: Prepare, threadId: string, filter: CheckpointFilter): 
   )
     .pluck()
     .all({
-      ...{ thread: findThread(prepare, threadId), limit: metadata === undefined ? (limit ?? -1) : -1 },
+      ...{
+        thread: prepare.driver.run(findThread(threadId)),
+        limit: metadata === undefined ? (limit ?? -1) : -1,
+      },
       ...(ns !== undefined && { ns }),
       ...(before !== undefined && { before: toStoredId(before) }),
     }) as number[];

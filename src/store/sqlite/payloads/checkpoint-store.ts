@@ -5,10 +5,10 @@
  */
 import type { ChannelText, PayloadWrite, WriteText } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
-import { COMMON, joinParts, namesOf } from './checkpoint-text.ts';
-import { heldKey, type HeldTexts } from './held-texts.ts';
-import { toStoredId } from './tables.ts';
-import { encodeText, loadBase, makeDependantsWhole, type BaseText } from './text-rows.ts';
+import { COMMON, joinParts, namesOf } from '../../sql/payloads/checkpoint-text.ts';
+import { heldKey, type HeldTexts } from '../../sql/payloads/held-texts.ts';
+import { toStoredId } from '../../sql/payloads/stored-ids.ts';
+import { encodeText, loadBase, makeDependantsWhole, type BaseText } from '../../sql/payloads/text-rows.ts';
 import { threadOf } from './text-threads.ts';
 
 /** For a shorter value the channel's latest is not read, in UTF-16 units. */
@@ -77,11 +77,11 @@ export function writeCheckpointRow({ prepare, held }: PayloadStore, saved: NewCh
   const isKnown = latest.length > 0 || parentId === null || held.newThreads.has(threadId);
   const last = isKnown ? latest : findLatest(prepare, thread, ns);
   const names = namesOf({ thread: threadId, run, parent, name });
-  const following = last.length === 0 ? undefined : encodeText(prepare, text, last, names);
+  const following = last.length === 0 ? undefined : encodeText(prepare.driver.context, text, last, names);
   const { cost, ...columns } =
     following !== undefined && following.bases !== null
       ? following
-      : encodeText(prepare, text, [], COMMON + names);
+      : encodeText(prepare.driver.context, text, [], COMMON + names);
   const { changes, lastInsertRowid } = prepare(
     `INSERT INTO texts (thread, kind, ns, name, version, run, parent, at, last_frame, bases, size, data, crc)
      VALUES (@thread, 'c', @ns, @name, '', @run, @parent, @at, @lastFrame, @bases, @size, @data, @crc)
@@ -103,7 +103,7 @@ function replaceCheckpoint(
   const id = prepare("SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? AND name = ?")
     .pluck()
     .get(thread, ns, toStoredId(checkpointId)) as number;
-  makeDependantsWhole(prepare, 'texts', thread, new Set([id]));
+  prepare.driver.run(makeDependantsWhole(prepare.driver.context, 'texts', thread, new Set([id])));
   held.forget();
   prepare(
     'UPDATE texts SET bases = NULL, size = NULL, data = @data, crc = @crc, last_frame = @lastFrame WHERE id = @id',
@@ -134,7 +134,7 @@ const findLatestValue = (
   );
 
 const loadFound = (prepare: Prepare, id: unknown): readonly BaseText[] =>
-  id === undefined ? [] : [loadBase(prepare, 'texts', id as number)];
+  id === undefined ? [] : [prepare.driver.run(loadBase(prepare.driver.context, 'texts', id as number))];
 
 /** `isFirst`: no checkpoint of the namespace precedes the value's. */
 function writeValue(
@@ -150,7 +150,11 @@ function writeValue(
   const isKnown = !isLong || known.length > 0 || isFirst || held.newThreads.has(threadId);
   const latest = isKnown ? known : findLatestValue(prepare, thread, ns, channel);
   const bases = [...near.filter(({ text }) => text.length >= data.length * MOST), ...latest, ...near];
-  const { cost, ...columns } = encodeText(prepare, data, data.length < SHORTEST_NEAR ? [] : bases);
+  const { cost, ...columns } = encodeText(
+    prepare.driver.context,
+    data,
+    data.length < SHORTEST_NEAR ? [] : bases,
+  );
   const { changes, lastInsertRowid } = prepare(
     `INSERT INTO texts (thread, kind, ns, name, version, run, bases, size, data, crc)
      VALUES (@thread, 'v', @ns, @channel, @version, @run, @bases, @size, @data, @crc) ON CONFLICT DO NOTHING`,
@@ -232,7 +236,7 @@ function writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): void 
       : channels.flatMap((channel) => held.of(heldKey('v', threadId, ns, channel)));
   const near = channels.flatMap((channel) => nearOf(store, place, checkpointId, channel));
   const bases = text.length < SHORTEST_NEAR ? [] : [...values, ...near];
-  const { cost, ...columns } = encodeText(prepare, text, bases);
+  const { cost, ...columns } = encodeText(prepare.driver.context, text, bases);
   const { lastInsertRowid } = prepare(
     `INSERT INTO texts (thread, kind, ns, name, run, parts, bases, size, data, crc)
      VALUES (@thread, 'w', @ns, @name, @run, @parts, @bases, @size, @data, @crc)`,

@@ -8,9 +8,16 @@
 import type { NewFrame, PayloadReader, PayloadWrite, StoredFrame } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
 import type { PayloadStore } from './checkpoint-store.ts';
-import { heldKey } from './held-texts.ts';
-import { toStoredId, type StoredId } from './tables.ts';
-import { encodeText, eraseTexts, loadBase, readText, type BaseText, type TextColumns } from './text-rows.ts';
+import { heldKey } from '../../sql/payloads/held-texts.ts';
+import { toStoredId, type StoredId } from '../../sql/payloads/stored-ids.ts';
+import {
+  encodeText,
+  eraseTexts,
+  loadBase,
+  readText,
+  type BaseText,
+  type TextColumns,
+} from '../../sql/payloads/text-rows.ts';
 
 /** Shorter texts that show the state lie with the other frames, in UTF-16 units. */
 const SHORTEST = 1024;
@@ -54,7 +61,7 @@ function insert(
   frames: readonly NewFrame[],
   series: string | null = null,
   columns: Omit<ReturnType<typeof encodeText>, 'cost'> = encodeText(
-    prepare,
+    prepare.driver.context,
     frames.map(({ data }) => data).join(''),
   ),
 ): number {
@@ -81,7 +88,7 @@ function insertState(store: PayloadStore, write: FramesWrite, place: Place, fram
   const key = heldKey('f', write.threadId, '', series);
   const known = held.of(key);
   const latest = known.length > 0 ? known : findLatest(prepare, toStoredId(write.threadId), series);
-  const { cost, ...columns } = encodeText(prepare, frame.data, latest);
+  const { cost, ...columns } = encodeText(prepare.driver.context, frame.data, latest);
   // A text that shows little of the state would only end the chain of those that show it.
   const isAlone =
     frame.state === 'part' && columns.bases === null && frame.data.length < (latest[0]?.text.length ?? 0);
@@ -93,7 +100,7 @@ function findLatest(prepare: Prepare, thread: StoredId, series: string): readonl
   const id = prepare('SELECT id FROM frames WHERE thread = ? AND series = ? ORDER BY id DESC LIMIT 1')
     .pluck()
     .get(thread, series) as number | undefined;
-  return id === undefined ? [] : [loadBase(prepare, 'frames', id)];
+  return id === undefined ? [] : [prepare.driver.run(loadBase(prepare.driver.context, 'frames', id))];
 }
 
 /** Names of nodes may have line ends. */
@@ -118,7 +125,7 @@ export interface FramesRow extends TextColumns {
 export const FRAMES_COLUMNS = 'id, first, at, parts, bases, data';
 
 export function openFrames(prepare: Prepare, row: FramesRow): StoredFrame[] {
-  const text = readText(prepare, 'frames', row);
+  const text = prepare.driver.run(readText(prepare.driver.context, 'frames', row));
   let [at, event] = [0, ''];
   return row.parts.split('\n').map((part, index) => {
     const space = part.indexOf(' ');
@@ -168,7 +175,7 @@ function readNamed(prepare: Prepare, run: StoredId, name: string): StoredFrame[]
 
 export function forgetFrames({ prepare, held }: PayloadStore, runId: string, threadId: string): void {
   const ids = prepare('SELECT id FROM frames WHERE run = ?').pluck().all(toStoredId(runId)) as number[];
-  eraseTexts(prepare, 'frames', toStoredId(threadId), new Set(ids));
+  prepare.driver.run(eraseTexts(prepare.driver.context, 'frames', toStoredId(threadId), new Set(ids)));
   held.forget();
 }
 

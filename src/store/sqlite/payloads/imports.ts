@@ -5,9 +5,9 @@
 import type { PayloadWrite } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
 import type { PayloadStore } from './checkpoint-store.ts';
-import { toStoredId } from './tables.ts';
-import { eraseTexts } from './text-rows.ts';
-import { findThread } from './text-threads.ts';
+import { toStoredId } from '../../sql/payloads/stored-ids.ts';
+import { eraseTexts } from '../../sql/payloads/text-rows.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
 
 export const IMPORTS = `
 CREATE TABLE imports (storage_key TEXT PRIMARY KEY, thread_id TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
@@ -26,7 +26,7 @@ export function writeImport(store: PayloadStore, write: Write, at: number): void
     return;
   }
   if (!forget(prepare, storageKey)) throw new RangeError(`the import of thread ${threadId} was ended`);
-  const [id, name] = [findThread(prepare, storageKey), toStoredId(threadId)];
+  const [id, name] = [prepare.driver.run(findThread(storageKey)), toStoredId(threadId)];
   prepare('UPDATE texts SET name = ? WHERE id = ?').run(name, id);
   held.forget();
 }
@@ -59,7 +59,7 @@ function eraseSome({ prepare, held }: PayloadStore, storageKey: string): void {
   const threadId = prepare('SELECT thread_id FROM imports WHERE storage_key = ?').pluck().get(storageKey) as
     string | undefined;
   if (threadId === undefined) return;
-  const [key, id] = [findThread(prepare, storageKey), toStoredId(threadId)];
+  const [key, id] = [prepare.driver.run(findThread(storageKey)), toStoredId(threadId)];
   held.forget();
   let bytes = 0;
   const take = (sql: string): Set<number> => {
@@ -74,7 +74,7 @@ function eraseSome({ prepare, held }: PayloadStore, storageKey: string): void {
   drop('texts', texts);
   // Another thread that has got the id may have frames which are differences from these.
   if (prepare('SELECT 1 FROM runs WHERE thread_id = ?').get(threadId))
-    eraseTexts(prepare, 'frames', id, frames);
+    prepare.driver.run(eraseTexts(prepare.driver.context, 'frames', id, frames));
   else drop('frames', frames);
   drop('run_contents', contents);
   if (texts.size + frames.size + contents.size > 0) return;

@@ -34,12 +34,12 @@ import {
 } from './checkpoint-reads.ts';
 import { writeCheckpoint, writeValues, writeWrites, type PayloadStore } from './checkpoint-store.ts';
 import { createFrameReader, forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
-import { createHeldTexts, type HeldTexts } from './held-texts.ts';
+import { createHeldTexts, type HeldTexts } from '../../sql/payloads/held-texts.ts';
 import { createHeldValues } from './held-values.ts';
 import { writeImport } from './imports.ts';
 import { readLastConfig } from './last-config.ts';
 import { shownValues } from './shown-values.ts';
-import { findThread } from './text-threads.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
 import { readOutline, readStorage } from './thread-storage.ts';
 
 /** For the one connection that writes. */
@@ -141,7 +141,7 @@ function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Wo
 /** L3 Everything that belongs to the thread or its runs. */
 function* purgeThread(store: PayloadStore, threadId: string): Work<void> {
   forgetThreadFrames(store, threadId);
-  const thread = findThread(store.prepare, threadId);
+  const thread = store.prepare.driver.run(findThread(threadId));
   yield step('DELETE FROM texts WHERE thread = @thread OR id = @thread', { thread });
   for (const table of TABLES_OF_RUNS) yield step(`DELETE FROM ${table} WHERE thread_id = ?`, [threadId]);
 }
@@ -192,7 +192,9 @@ export function createPayloadReader(
     const values = valueChannels.flatMap(
       (name) =>
         texts.find(({ channel, version }) => channel === name && version === versions[name]) ??
-        readValues(source, threadId, { thread: findThread(prepare, threadId), ns: '' }, versions, [name]),
+        readValues(source, threadId, { thread: prepare.driver.run(findThread(threadId)), ns: '' }, versions, [
+          name,
+        ]),
     );
     return show(checkpointId, valueChannels, values);
   }

@@ -24,9 +24,9 @@ import { assertFormat } from '../schema.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 import { openCheckpoint, readCheckpointRow } from './checkpoint-reads.ts';
 import { FRAMES_COLUMNS, openFrames, runsWithFrames, type FramesRow } from './frame-store.ts';
-import { toId, toStoredId, type StoredId } from './tables.ts';
-import { findThread } from './text-threads.ts';
-import { readSplice, readText, type TextColumns, type TextTable } from './text-rows.ts';
+import { toId, toStoredId, type StoredId } from '../../sql/payloads/stored-ids.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
+import { readSplice, readText, type TextColumns, type TextTable } from '../../sql/payloads/text-rows.ts';
 import { inOrder, readPlacedWrites } from './write-reads.ts';
 
 /** Opens the source of a thread in the log of a data directory, beside a running server too. */
@@ -82,16 +82,16 @@ function sourceText(
   isGiven = (_base: number): boolean => true,
 ): SourceText {
   const key = `${table} ${row.id}`;
-  const whole = (): string => readText(prepare, table, row);
+  const whole = (): string => prepare.driver.run(readText(prepare.driver.context, table, row));
   const base = row.bases === null ? undefined : (JSON.parse(row.bases) as number[])[0];
   if (base === undefined || !isGiven(base)) return { data: whole(), key, whole };
-  const { data, ...stretch } = readSplice(prepare, table, row.id);
+  const { data, ...stretch } = prepare.driver.run(readSplice(prepare.driver.context, table, row.id));
   return { data, key, splice: { base: `${table} ${base}`, ...stretch }, whole };
 }
 
 /** Ids are numbers of the order of saving. Only they are held: the thread may have very many of both. */
 function* readCheckpoints(prepare: Prepare, threadId: string): Generator<SourcePayload> {
-  const thread = findThread(prepare, threadId);
+  const thread = prepare.driver.run(findThread(threadId));
   const ids = (kind: 'c' | 'v'): Float64Array =>
     Float64Array.from(
       prepare('SELECT id FROM texts WHERE thread = ? AND kind = ?').pluck().all(thread, kind) as number[],
@@ -185,4 +185,4 @@ const sizeOf = (prepare: Prepare, threadId: string): number =>
        + coalesce((SELECT sum(octet_length(data)) FROM frames WHERE thread = @id), 0)`,
   )
     .pluck()
-    .get({ thread: findThread(prepare, threadId), id: toStoredId(threadId) }) as number;
+    .get({ thread: prepare.driver.run(findThread(threadId)), id: toStoredId(threadId) }) as number;

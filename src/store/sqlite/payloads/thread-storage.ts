@@ -2,8 +2,8 @@
 import type { CheckpointOutline, StorageSum, StorageUse } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
 import { listCheckpoints, openCheckpoint } from './checkpoint-reads.ts';
-import { toId, type StoredId } from './tables.ts';
-import { findThread } from './text-threads.ts';
+import { toId, type StoredId } from '../../sql/payloads/stored-ids.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
 import { readParts } from './write-reads.ts';
 
 /** Newest first. */
@@ -30,7 +30,7 @@ interface Stored extends StorageSum {
 export function readStorage(prepare: Prepare, threadId: string): StorageUse {
   const rows = prepare(
     `SELECT kind, name, parts, 1 AS count, octet_length(data) AS bytes FROM texts WHERE thread = ? ORDER BY kind, name`,
-  ).all(findThread(prepare, threadId)) as Stored[];
+  ).all(prepare.driver.run(findThread(threadId))) as Stored[];
   const sum = (of: readonly Stored[], countOf = (_row: Stored): number => 1): StorageSum => ({
     count: of.reduce((count, row) => count + countOf(row), 0),
     bytes: of.reduce((bytes, row) => bytes + row.bytes, 0),

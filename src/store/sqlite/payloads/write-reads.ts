@@ -3,9 +3,9 @@ import type { PlacedWrite, TaskOutline, WriteChoice, Writer } from '../../port/p
 import type { WriteText } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
 import type { WriteParts } from './checkpoint-store.ts';
-import { toId, toStoredId, type StoredId } from './tables.ts';
-import { readText, type TextColumns } from './text-rows.ts';
-import { findThread } from './text-threads.ts';
+import { toId, toStoredId, type StoredId } from '../../sql/payloads/stored-ids.ts';
+import { readText, type TextColumns } from '../../sql/payloads/text-rows.ts';
+import { findThread } from '../../sql/payloads/text-threads.ts';
 
 interface WriteRow extends TextColumns {
   readonly ns: string;
@@ -28,7 +28,7 @@ function open(
   for (const row of rows) {
     const parts = readParts(row);
     const isRead = parts.some(([, , of]) => of.some(([, channel]) => isWanted(channel)));
-    const text = isRead ? readText(prepare, 'texts', row) : '';
+    const text = isRead ? prepare.driver.run(readText(prepare.driver.context, 'texts', row)) : '';
     const place = { ns: row.ns, checkpointId: toId(row.name), runId: toId(row.run) };
     let at = 0;
     for (const [taskId, taskPath, of] of parts)
@@ -57,7 +57,7 @@ const rowsOn = (prepare: Prepare, thread: number, ns: string, checkpointId: stri
 
 const rowsOfThread = (prepare: Prepare, threadId: string): WriteRow[] =>
   prepare(`SELECT ${COLUMNS} FROM texts WHERE thread = ? AND kind = 'w' ORDER BY id`).all(
-    findThread(prepare, threadId),
+    prepare.driver.run(findThread(threadId)),
   ) as WriteRow[];
 
 export const readWrites = (prepare: Prepare, thread: number, ns: string, checkpointId: string): WriteText[] =>
@@ -69,11 +69,14 @@ export const readWrites = (prepare: Prepare, thread: number, ns: string, checkpo
 export const readPlacedWrites = (prepare: Prepare, threadId: string, choice: WriteChoice): PlacedWrite[] =>
   'runId' in choice
     ? open(prepare, rowsOfThread(prepare, threadId)).filter(({ runId }) => runId === choice.runId)
-    : open(prepare, rowsOn(prepare, findThread(prepare, threadId), choice.ns, choice.checkpointId));
+    : open(
+        prepare,
+        rowsOn(prepare, prepare.driver.run(findThread(threadId)), choice.ns, choice.checkpointId),
+      );
 
 export function readWriters(prepare: Prepare, threadId: string): Writer[] {
   const rows = prepare("SELECT DISTINCT ns, name, run FROM texts WHERE thread = ? AND kind = 'w'").all(
-    findThread(prepare, threadId),
+    prepare.driver.run(findThread(threadId)),
   ) as Pick<WriteRow, 'ns' | 'name' | 'run'>[];
   return rows.map(({ ns, name, run }) => ({ ns, checkpointId: toId(name), runId: toId(run) }));
 }

@@ -1,5 +1,5 @@
 /** What a checkpoint is besides its values, as one text. Most of it repeats an earlier one, or ids of its row. */
-import { toId, type StoredId } from './tables.ts';
+import { toId, type StoredId } from './stored-ids.ts';
 
 export interface CheckpointParts {
   readonly metadata: string;

@@ -4,7 +4,7 @@
  *
  * Danger: what was seen within a transaction that is undone, or before rows went, is wrong. Then all is forgotten.
  */
-import { toId } from './tables.ts';
+import { toId } from './stored-ids.ts';
 import type { BaseText, CheckpointRow, TextColumns } from './text-rows.ts';
 
 /** Of all texts together, in UTF-16 units. */
