@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2288,
-  test: 74028,
+  scripts: 2335,
+  test: 74080,
 };
 
 const MAX_UNUSED_LINES = 100;

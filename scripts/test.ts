@@ -3,7 +3,8 @@
  * once, one line per check and test file, the output of failed ones, and finally `N passed, N failed`. Time limits are
  * scaled by how slow the machine is when a process starts. A file that exits with an error, times out
  * or prints no totals counts as a failure. So does a skipped test, unless it names what the machine lacks; such a test
- * counts as neither. The stage `long` runs only when named (`npm run test:long`).
+ * counts as neither. The stages `long` and `postgres-all` run only when named (`npm run test:long`). Files of the stages
+ * `postgres` and `postgres-all` are those of other stages, with servers on PostgreSQL.
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runChild } from './run-child.ts';
 import { failedTests, finalResults, resultsOf, type Counts, type FileResult } from './test-output.ts';
+import { isOnPostgres, POSTGRES_STAGES } from './test-postgres.ts';
 import { measureTimeScale, TIME_SCALE } from './time-scale.ts';
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -32,7 +34,9 @@ const FILES_PER_PROCESS: Record<string, number> = {
   faults: 1,
   e2e: 1,
   browser: 4,
+  postgres: 6,
   long: 1,
+  'postgres-all': 12,
 };
 /** Files that take or wait longest. They start first: shorter ones keep all processes busy until the end. */
 const LONGEST_FILES: readonly string[] = [
@@ -49,11 +53,13 @@ const LONGEST_FILES: readonly string[] = [
   'test/faults/kill.test.ts',
 ];
 /** Stages that run only when named. */
-const ON_DEMAND: ReadonlySet<string> = new Set(['long']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres', 'postgres-all']);
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: [] };
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(FILES_PER_PROCESS)];
 /** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */
-const IN_MEMORY: ReadonlySet<string> = new Set(['unit', 'model', 'conformance', 'projects']);
+const IN_MEMORY: ReadonlySet<string> = new Set([
+  ...['unit', 'model', 'conformance', 'projects', 'postgres', 'postgres-all'],
+]);
 const MEMORY = '/dev/shm';
 /** A container may have given it no more than some megabytes. */
 const MIN_MEMORY_BYTES = 2 * 2 ** 30;
@@ -72,6 +78,7 @@ const HELP = `npm test                          everything but the long tests
 npm test -- STAGE...              some stages: ${STAGES.join(', ')}
 npm test -- FILE...               single files, such as test/unit/cron/decide.test.ts
 SEED=N npm test -- FILE           a random test again, with the seed that it printed
+TEST_STORE=postgres npm test -- FILE...   single files, with servers on PostgreSQL
 
 TEST_LANES=N                      concurrent processes (${MAX_PROCESSES})
 TEST_FILE_TIMEOUT_MS=N            time limit of a file on a usual machine (${FILE_TIMEOUT_MS})
@@ -134,7 +141,8 @@ async function runAll(
       let toldTests = 0;
       let toldFiles = 0;
       const tell = (results: readonly FileResult[]): void => {
-        for (const one of results.slice(toldFiles)) report(one.file, one.counts, one, timeoutMs);
+        for (const one of results.slice(toldFiles))
+          report(isOnPostgres(stage) ? `${one.file} on PostgreSQL` : one.file, one.counts, one, timeoutMs);
         toldFiles = results.length;
       };
       let lastMark = -1;
@@ -147,7 +155,7 @@ async function runAll(
         toldTests = failed.length;
         tell(finalResults(output));
       };
-      const env = { ...environmentOf(stage), [TIME_SCALE]: String(factor) };
+      const env = { ...(await environmentOf(stage)), [TIME_SCALE]: String(factor) };
       const result = await runChild(process.execPath, args, { timeoutMs, signal, env, onOutput });
       const results = resultsOf(result);
       tell(results);
@@ -157,14 +165,23 @@ async function runAll(
   };
 
   const memory = memoryFolder();
-  const environmentOf = (stage: string): NodeJS.ProcessEnv =>
-    memory !== undefined && IN_MEMORY.has(stage) ? { TMPDIR: memory } : {};
+  let postgres: Promise<{ readonly url: string; stop(): Promise<void> }> | undefined;
+  const environmentOf = async (stage: string): Promise<NodeJS.ProcessEnv> => {
+    if (isOnPostgres(stage))
+      postgres ??= import('../test/support/postgres.ts').then(({ startPostgres }) => startPostgres());
+    return {
+      ...(memory !== undefined && IN_MEMORY.has(stage) && { TMPDIR: memory }),
+      ...(isOnPostgres(stage) && { TEST_DATABASE_URL: (await postgres!).url }),
+    };
+  };
   const groups: Group[] = stages
     .filter((stage) => !(stage in CHECKS))
     .flatMap((stage) =>
       groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!).map((files) => ({ stage, files })),
     );
-  groups.push(...files.map((file) => ({ stage: file.split('/')[1]!, files: [file] })));
+  const stageOf = (file: string): string =>
+    process.env['TEST_STORE'] === 'postgres' ? 'postgres' : file.split('/')[1]!;
+  groups.push(...files.map((file) => ({ stage: stageOf(file), files: [file] })));
   const isLongest = ({ files }: Group): boolean => rankOf(files) >= 0;
   const inOrder = [
     ...groups.filter(isLongest).sort((a, b) => rankOf(a.files) - rankOf(b.files)),
@@ -178,6 +195,7 @@ async function runAll(
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
   };
   await Promise.all(Array.from({ length: MAX_PROCESSES }, lane));
+  await (await postgres)?.stop();
   if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   return total;
 }
@@ -200,6 +218,8 @@ function emptyWhenFull(folder: string): string {
 }
 
 function listTests(stage: string): string[] {
+  const onPostgres = POSTGRES_STAGES[stage];
+  if (onPostgres !== undefined) return onPostgres(listTests);
   const folder = `test/${stage}`;
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -35,11 +35,14 @@ async function withTemporaryFolder(folder: string, work: () => Promise<void>): P
   }
 }
 
-/**
- * Lends the address of an empty database. PostgreSQL refuses to run as root: a user is made. `fsync`: commits are on the
- * disk before they are answered.
- */
-export async function withPostgres<T>(use: (url: string) => Promise<T>, { fsync = false } = {}): Promise<T> {
+interface Postgres {
+  /** Of an empty database. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL refuses to run as root: a user is made. `fsync`: commits are on the disk before they are answered. */
+export async function startPostgres({ fsync = false } = {}): Promise<Postgres> {
   const said: string[] = [];
   const say = (text: unknown): void => void said.push(String(text));
   const port = await freePort();
@@ -52,6 +55,7 @@ export async function withPostgres<T>(use: (url: string) => Promise<T>, { fsync 
       `fsync=${fsync ? 'on' : 'off'}`,
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
+      'max_connections=300',
     ].flatMap((setting) => ['-c', setting]),
     ...{ onLog: say, onError: say },
   });
@@ -61,10 +65,22 @@ export async function withPostgres<T>(use: (url: string) => Promise<T>, { fsync 
   } catch (error) {
     throw new Error(`PostgreSQL does not start: ${said.join('\n')}`, { cause: error });
   }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: () => server.stop(),
+  };
+}
+
+/** Lends the address of an empty database. */
+export async function withPostgres<T>(
+  use: (url: string) => Promise<T>,
+  options?: { readonly fsync: boolean },
+): Promise<T> {
+  const { url, stop } = await startPostgres(options);
   try {
-    return await use(`postgres://postgres:postgres@127.0.0.1:${port}/postgres`);
+    return await use(url);
   } finally {
-    await server.stop();
+    await stop();
   }
 }
 

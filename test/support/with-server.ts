@@ -1,5 +1,5 @@
 /**
- * A real server in this process: real SQLite file, real sockets, real graphs. When it stops, its log is verified
+ * A real server in this process: real log, real sockets, real graphs. When it stops, its log is verified
  * (P2, L2, snapshots, machines), so every test that uses it checks those too.
  */
 import assert from 'node:assert/strict';
@@ -17,6 +17,7 @@ import type { BodyOf } from './api-types.ts';
 import { layEmptyLog } from './empty-log.ts';
 import { assertVerified } from './assert-verified.ts';
 import { withTempDir } from './temp-dir.ts';
+import { dropSchema, newDatabaseUrl } from './test-database.ts';
 
 export const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
 
@@ -80,7 +81,8 @@ export async function withServer<T>(
     const requests: RequestLine[] = [];
     const entries: Entry[] = [];
     const data = join(dir, 'data');
-    await layEmptyLog(data);
+    const databaseUrl = newDatabaseUrl();
+    if (databaseUrl === undefined) await layEmptyLog(data);
     let configured: Config | undefined;
     const start = (more: Partial<Config> = {}): Promise<RunningServer> => {
       const loaded = loadConfig(
@@ -89,6 +91,7 @@ export async function withServer<T>(
           PLATFORM_WORKERS: String(options.workers ?? workersByDefault(options)),
           // Whoever is slow to stop on a busy machine does not ignore its signal.
           PLATFORM_STOP_GRACE_SECS: '5',
+          ...(databaseUrl && { PLATFORM_DATABASE_URL: databaseUrl }),
           ...options.env,
         },
         dir,
@@ -141,7 +144,8 @@ export async function withServer<T>(
       return result;
     } finally {
       await server.stop();
-      await assertVerified(data, configured?.encryptionKeys);
+      await assertVerified(databaseUrl ?? data, configured?.encryptionKeys);
+      if (databaseUrl !== undefined) await dropSchema(databaseUrl);
     }
   });
 }

@@ -1,0 +1,27 @@
+/** Stages of test files of other stages, whose servers keep their logs in PostgreSQL. */
+
+/** One file or more of each kind of request, and of each kind of work beside requests. */
+const CUT = [
+  'test/conformance/crons-firing.test.ts',
+  'test/conformance/runs-cancel.test.ts',
+  'test/conformance/runs-strategies.test.ts',
+  'test/conformance/state-history.test.ts',
+  'test/conformance/store.test.ts',
+  'test/conformance/streams-resume.test.ts',
+  'test/conformance/threads.test.ts',
+  'test/conformance/webhooks.test.ts',
+];
+
+/** They look at files of SQLite, or at what only its files do. */
+const OF_SQLITE: Readonly<Record<string, string>> = {};
+
+const isShared = (file: string): boolean => OF_SQLITE[file] === undefined;
+
+type Listing = (listTests: (stage: string) => string[]) => string[];
+
+export const POSTGRES_STAGES: Readonly<Record<string, Listing>> = {
+  postgres: () => CUT,
+  'postgres-all': (listTests) => ['conformance', 'model', 'projects'].flatMap(listTests).filter(isShared),
+};
+
+export const isOnPostgres = (stage: string): boolean => stage in POSTGRES_STAGES;
