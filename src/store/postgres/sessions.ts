@@ -15,6 +15,8 @@ export interface Session {
   /** Runs one statement in a transaction of its own, or in one that an earlier statement began. */
   ask<R extends Row = Row>(sql: string, params?: Params): Promise<R[]>;
   readonly isLost: boolean;
+  /** Something between lends it connections to the database. */
+  readonly isPooled: boolean;
   onLost(listener: () => void): void;
   end(): Promise<void>;
 }
@@ -33,7 +35,7 @@ const OLDEST = 150_000;
 
 /** One statement, because a pooler may refuse parameters at the start of a connection. */
 const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_version_num')::int AS version,
-  current_setting('server_version') AS said, (SELECT count(set_config(name, CASE name ${LIMITS.map(
+  current_setting('server_version') AS said, pg_backend_pid() AS pid, (SELECT count(set_config(name, CASE name ${LIMITS.map(
     ([name, value]) => `WHEN '${name}' THEN '${value}'`,
   ).join(' ')} END, false)) FROM pg_settings WHERE name IN (${LIMITS.map(([name]) => `'${name}'`).join()})),
   set_config('bytea_output', 'hex', false), set_config('default_transaction_isolation', 'read committed', false),
@@ -64,20 +66,23 @@ async function connectTo(connectionString: string, schema: string | undefined): 
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const found = await client.query<{ standby: boolean; version: number; said: string }>(SETUP, [
-      schema ?? null,
-    ]);
-    const { standby, version, said } = found.rows[0]!;
+    const found = await client.query<{ standby: boolean; version: number; said: string; pid: number }>(
+      SETUP,
+      [schema ?? null],
+    );
+    const { standby, version, said, pid } = found.rows[0]!;
     if (version < OLDEST) throw new Unsuitable(`it is PostgreSQL ${said}, 15 or later is needed`);
     if (standby) throw new Unsuitable('it is a standby, which takes no writes: name the primary');
-    return toSession(client);
+    // A pooler answers the start of a connection itself.
+    const { processID } = client as unknown as { processID: number };
+    return toSession(client, pid !== processID);
   } catch (error) {
     await client.end().catch(() => undefined);
     throw error;
   }
 }
 
-function toSession(client: pg.Client): Session {
+function toSession(client: pg.Client, isPooled: boolean): Session {
   const prepared: Prepared = { statements: new Map(), count: 0, ids: new Map() };
   const { connection } = client as unknown as { connection: Wire & NodeJS.EventEmitter };
   const { after } = systemClock();
@@ -114,6 +119,7 @@ function toSession(client: pg.Client): Session {
   return {
     run,
     ask: <R extends Row>(sql: string, params: Params = {}) => run(one<R>(sql, params)),
+    isPooled,
     get isLost() {
       return isLost;
     },

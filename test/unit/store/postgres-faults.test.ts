@@ -1,5 +1,6 @@
 /** A database that is not what it should be, or goes away: nothing is lost, nothing is done twice, and one line says why. */
 import assert from 'node:assert/strict';
+import { EXIT_UNAVAILABLE, exitCodeOf } from '../../../src/cli/exit-codes.ts';
 import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
@@ -11,6 +12,15 @@ import { withTcpProxy } from '../../support/tcp-proxy.ts';
 
 const test = suite('store, faults of PostgreSQL');
 const url = shared(test, withPostgres);
+
+/** Refused in one line without the password. */
+const refused = (given: string, says: RegExp, keys: readonly string[] = []): Promise<void> =>
+  assert.rejects(openTestPostgres(given, { keys }), (error: Error) => {
+    assert.match(error.message, says);
+    assert.ok(!error.message.includes('secret') && !error.message.includes('\n'), error.message);
+    assert.equal(exitCodeOf(error), EXIT_UNAVAILABLE);
+    return true;
+  });
 
 test('an address that names no usable database is refused in one line without the password', async () => {
   const address = url();
@@ -24,12 +34,72 @@ test('an address that names no usable database is refused in one line without th
     [`postgres://postgres:postgres@127.0.0.1:${port}/absent`, /no such database/],
     ['postgres://u:secret@127.0.0.1:1/d', /nothing answers there/],
   ];
-  for (const [given, says] of wrong)
-    await assert.rejects(openTestPostgres(given), (error: Error) => {
-      assert.match(error.message, says);
-      assert.ok(!error.message.includes('secret') && !error.message.includes('\n'), error.message);
-      return true;
-    });
+  for (const [given, says] of wrong) await refused(given, says);
+});
+
+test('a role that may not create or write is refused, and leaves nothing', async () => {
+  const session = await connect(readAddress(url()));
+  const { port } = new URL(url());
+  await session.ask("CREATE ROLE reader LOGIN PASSWORD 'secret'");
+  const address = `postgres://reader:secret@127.0.0.1:${port}/postgres`;
+  await refused(address, /grant it CREATE on the schema/);
+  await refused(`${address}?schema=of_reader`, /grant it CREATE/);
+  await session.ask('ALTER ROLE reader SET default_transaction_read_only = on');
+  await session.ask('GRANT CREATE ON DATABASE postgres TO reader');
+  await refused(`${address}?schema=of_reader`, /takes no writes: name the primary/);
+  assert.deepEqual(
+    await session.ask(
+      "SELECT 1 FROM pg_namespace WHERE nspname = 'of_reader' UNION ALL SELECT 1 FROM pg_tables WHERE tableowner = 'reader'",
+    ),
+    [],
+  );
+  await session.end();
+});
+
+test('a second server of a schema is refused while the first one has it', async () => {
+  const address = `${url()}?schema=taken`;
+  const log = await openTestPostgres(address);
+  await refused(address, /another server uses it/);
+  await log.close();
+  await (await openTestPostgres(address)).close();
+});
+
+test('content is sealed under the key, and a start without it, or with another one, is refused', async () => {
+  const address = `${url()}?schema=sealed`;
+  const [first, second] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
+  const log = await openTestPostgres(address, { keys: [first] });
+  committed(await log.commit(batch([append('s', 0, 'plainly said')])));
+  await log.close();
+  const session = await connect(readAddress(address));
+  const [event] = await session.ask(
+    "SELECT position('plainly said' in encode(data, 'escape')) AS place FROM events",
+  );
+  assert.equal(event!['place'], 0);
+  await session.end();
+  await refused(address, /it is encrypted and PLATFORM_ENCRYPTION_KEY is not set/);
+  await refused(address, /under a key that PLATFORM_ENCRYPTION_KEY does not have/, [second]);
+  const again = await openTestPostgres(address, { keys: [second, first] });
+  assert.deepEqual(textsOf(await again.readStream('s', 1, 10)), ['plainly said']);
+  await again.close();
+});
+
+test('L4 a commit for which the database has no room is not done, and the next one is', async () => {
+  const address = `${url()}?schema=full`;
+  const log = await openTestPostgres(address);
+  const session = await connect(readAddress(address));
+  await session.ask(`CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$`);
+  await session.ask(
+    'CREATE TRIGGER full_disk BEFORE INSERT ON events FOR EACH ROW EXECUTE FUNCTION no_room()',
+  );
+  assert.deepEqual(await log.commit(batch([append('s', 0, 'a')])), {
+    kind: 'not-done',
+    cause: 'the disk is full',
+  });
+  await session.ask('DROP TRIGGER full_disk ON events');
+  await session.end();
+  committed(await log.commit(batch([append('s', 0, 'a')])));
+  await log.close();
 });
 
 test('tables of a later release, or of another program, are refused and stay as they are', async () => {

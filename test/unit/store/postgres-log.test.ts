@@ -7,9 +7,9 @@ let url: () => string;
 
 async function lend(use: Parameters<LendLog>[0]): Promise<void> {
   const faults: unknown[] = [];
-  const log = await openTestPostgres(`${url()}?schema=s${randomUUID().replaceAll('-', '')}&pool=4`, (error) =>
-    faults.push(error),
-  );
+  const log = await openTestPostgres(`${url()}?schema=s${randomUUID().replaceAll('-', '')}&pool=4`, {
+    onFault: (error) => faults.push(error),
+  });
   try {
     await use({ log, faults });
   } finally {
