@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1606,
-  'src/store/postgres': 1300,
+  'src/store/postgres': 1313,
   'src/store/sql': 4534,
   'src/store/sqlite': 4212,
   'src/streams': 1011,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2335,
-  test: 74080,
+  test: 74134,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -56,14 +56,6 @@ test('a role that may not create or write is refused, and leaves nothing', async
   await session.end();
 });
 
-test('a second server of a schema is refused while the first one has it', async () => {
-  const address = `${url()}?schema=taken`;
-  const log = await openTestPostgres(address);
-  await refused(address, /another server uses it/);
-  await log.close();
-  await (await openTestPostgres(address)).close();
-});
-
 test('content is sealed under the key, and a start without it, or with another one, is refused', async () => {
   const address = `${url()}?schema=sealed`;
   const [first, second] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
