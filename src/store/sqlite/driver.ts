@@ -6,6 +6,8 @@ import type { Statement } from './library.ts';
 export interface Driver {
   readonly context: WorkContext;
   run<T>(work: Work<T>): T;
+  /** Runs it at once, too. */
+  runAsync<T>(work: Work<T>): Promise<T>;
   /** How many statements have changed rows. */
   readonly changed: number;
   /** What was written is undone, all of it or in part. */
@@ -41,13 +43,16 @@ export function createDriver(prepare: (sql: string) => Statement, coder: Coder):
     return found;
   }
 
+  function run<T>(work: Work<T>): T {
+    let step = work.next();
+    while (step.done !== true) step = work.next(answer(step.value) as never);
+    return step.value;
+  }
+
   return {
     context: { coder, order: 'id', lockRows: '', isAlone: true, listed: (list) => `json_each(${list})` },
-    run(work) {
-      let step = work.next();
-      while (step.done !== true) step = work.next(answer(step.value) as never);
-      return step.value;
-    },
+    run,
+    runAsync: async (work) => run(work),
     get changed() {
       return changed;
     },

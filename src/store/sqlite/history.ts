@@ -8,6 +8,7 @@ import type { History, StoredSnapshot } from '../port/past.ts';
 import type { EncryptionKeys } from '../sql/keyring.ts';
 import { headPosition, readAll, readStream } from '../sql/event-store.ts';
 import type { Projection } from '../sql/projection.ts';
+import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
 import { projectThread } from '../sql/rows/threads.ts';
 import { toThread } from '../sql/views/thread-queries.ts';
 import { createViews } from '../sql/views/views.ts';
@@ -19,7 +20,6 @@ import { openCoder } from './keyring.ts';
 import { LOG_FILE } from './log.ts';
 import { createPastViews } from './past-views.ts';
 import { findBadPayload } from './payloads/payload-checks.ts';
-import { createPayloadReader } from './payloads/payload-store.ts';
 import { findDifference } from './row-comparison.ts';
 import { createRowReader } from './row-reader.ts';
 import { assertFormat } from './schema.ts';
@@ -54,10 +54,10 @@ export function viewHistory(
   { coder = PLAIN, marked = 0 }: { readonly coder?: Coder; readonly marked?: number | undefined } = {},
 ): History {
   const prepare = createStatements(db, coder);
-  const { run, context } = prepare.driver;
+  const { run, runAsync, context } = prepare.driver;
   const rows = createRowReader(prepare);
   const ask = withOwnScans(createAsk(prepare));
-  const payloads = createPayloadReader(prepare);
+  const payloads = createPayloadReader(context, runAsync);
   return {
     readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
     readAll: (after, limit) => run(readAll(context, after, limit)),

@@ -6,6 +6,9 @@ import type { EventLog, Notice } from '../port/log.ts';
 import { createBatchWriter } from '../sql/batch-writer.ts';
 import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import type { EncryptionKeys } from '../sql/keyring.ts';
+import { createHeldTexts } from '../sql/payloads/held-texts.ts';
+import { createHeldValues } from '../sql/payloads/held-values.ts';
+import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createViews } from '../sql/views/views.ts';
 import { createAsk } from './ask.ts';
@@ -13,9 +16,7 @@ import { openConnection, type Connection } from './connection.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
-import { createHeldTexts } from '../sql/payloads/held-texts.ts';
-import { createHeldValues } from './payloads/held-values.ts';
-import { createPayloadReader, createPayloadWriter } from './payloads/payload-store.ts';
+import { createPayloadWriter } from './payloads/payload-store.ts';
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { giveUpReserve, openRoom } from './files/room.ts';
@@ -74,7 +75,7 @@ function open(options: SqliteLogOptions): EventLog {
     const db = (opened = openConnection(file));
     prepareSchema(db);
     const prepare = createStatements(db, openCoder(db, keys));
-    const { run, context } = prepare.driver;
+    const { run, runAsync, context } = prepare.driver;
     prepareRows(db, prepare, projection);
 
     const committed = new Set<(notice: Notice) => void>();
@@ -99,21 +100,21 @@ function open(options: SqliteLogOptions): EventLog {
     });
     const mark = openHeadMark(file);
     mark.note(run(headPosition()));
-    const held = createHeldValues();
-    const heldTexts = createHeldTexts();
+    const heldValues = createHeldValues();
+    const held = createHeldTexts();
     // Waiting for a lock here would hold up the whole server; the writer waits otherwise.
     db.pragma('busy_timeout = 0');
     const writer = createWriter({
       db,
       prepare,
-      batches: createBatchWriter(context, createPayloadWriter(prepare, heldTexts), projection),
+      batches: createBatchWriter(context, createPayloadWriter(prepare, held), projection),
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       committed(batches, head) {
         if (head !== undefined) mark.note(head);
         shredder.note(batches);
         if (batches.some(({ payloads = [] }) => payloads.some(({ kind }) => kind === 'purge-thread')))
-          held.forget();
+          heldValues.forget();
       },
       announce: (notice) => tell(committed, notice),
       poisoned: (cause) => tell(poisoned, cause),
@@ -121,15 +122,15 @@ function open(options: SqliteLogOptions): EventLog {
     });
 
     const ask = { ...createAsk(prepare), scan: reader.scan };
-    const payloads = createPayloadReader(prepare, held, heldTexts);
+    const payloads = createPayloadReader(context, runAsync, { held, heldValues });
     return {
       place: file,
       bytes: () => sizeOf(dir),
       commit: writer.commit,
-      readStream: async (stream, from, limit) => run(readStream(context, stream, from, limit)),
-      readAll: async (after, limit) => run(readAll(context, after, limit)),
-      loadSnapshot: async (stream) => run(loadSnapshot(context, stream)),
-      streamVersion: async (stream) => run(streamVersion(stream)),
+      readStream: (stream, from, limit) => runAsync(readStream(context, stream, from, limit)),
+      readAll: (after, limit) => runAsync(readAll(context, after, limit)),
+      loadSnapshot: (stream) => runAsync(loadSnapshot(context, stream)),
+      streamVersion: (stream) => runAsync(streamVersion(stream)),
       onCommitted: (listener) => subscribe(committed, listener),
       onPoisoned: (listener) => subscribe(poisoned, listener),
       payloads,

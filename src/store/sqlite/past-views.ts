@@ -3,9 +3,10 @@ import type { ListedRow, PastViews } from '../port/past.ts';
 import { selectThreads } from '../sql/views/any-thread.ts';
 import type { RowReader } from './row-reader.ts';
 import { opened, type Prepare } from './statements.ts';
-import { readPlacedWrites, readTasks, readWriters } from './payloads/write-reads.ts';
+import { readPlacedWrites, readTasks, readWriters } from '../sql/payloads/write-reads.ts';
 
 export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
+  const { runAsync, context } = prepare.driver;
   return {
     lastPosition: async () =>
       prepare('SELECT coalesce(max(position), 0) FROM events').pluck().get() as number,
@@ -55,8 +56,8 @@ export function createPastViews(prepare: Prepare, rows: RowReader): PastViews {
       )
         .pluck()
         .all({ threadId }) as string[],
-    tasks: async (threadId) => readTasks(prepare, threadId),
-    writers: async (threadId) => readWriters(prepare, threadId),
-    writes: async (threadId, of) => readPlacedWrites(prepare, threadId, of),
+    tasks: (threadId) => runAsync(readTasks(context, threadId)),
+    writers: (threadId) => runAsync(readWriters(threadId)),
+    writes: (threadId, of) => runAsync(readPlacedWrites(context, threadId, of)),
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { encode } from '../../../src/graphs/codec.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { toWire } from '../../../src/graphs/wire.ts';
-import { shownValues } from '../../../src/store/sqlite/payloads/shown-values.ts';
+import { shownValues } from '../../../src/store/sql/payloads/shown-values.ts';
 import { suite } from '../../support/suite.ts';
 
 const test = suite('store, shown-values');

@@ -9,6 +9,7 @@ import { COMMON, joinParts, namesOf } from '../../sql/payloads/checkpoint-text.t
 import { heldKey, type HeldTexts } from '../../sql/payloads/held-texts.ts';
 import { toStoredId } from '../../sql/payloads/stored-ids.ts';
 import { encodeText, loadBase, makeDependantsWhole, type BaseText } from '../../sql/payloads/text-rows.ts';
+import type { WriteParts } from '../../sql/payloads/write-reads.ts';
 import { threadOf } from './text-threads.ts';
 
 /** For a shorter value the channel's latest is not read, in UTF-16 units. */
@@ -195,13 +196,6 @@ function holdNear(
   const size = near.reduce((sum, other) => sum + other.text.length, text.text.length);
   if (text.text.length >= SHORTEST_NEAR && size <= LONGEST_NEAR) held.set(key, [...near, text]);
 }
-
-/** Writes of one row in the order of their texts: those of each task, with index, channel and length. */
-export type WriteParts = readonly (readonly [
-  taskId: string,
-  taskPath: string,
-  writes: readonly (readonly [idx: number, channel: string, length: number])[],
-])[];
 
 function partsOf(writes: readonly WriteText[]): WriteParts {
   const parts: [string, string, [number, string, number][]][] = [];

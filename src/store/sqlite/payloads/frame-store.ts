@@ -5,24 +5,17 @@
  * S1, S2 A frame reads byte for byte as it was written, whatever else was forgotten meanwhile. P3 A state that grows costs
  * its new tail and not its length again.
  */
-import type { NewFrame, PayloadReader, PayloadWrite, StoredFrame } from '../../port/payloads.ts';
+import type { NewFrame, PayloadWrite } from '../../port/payloads.ts';
 import type { Prepare } from '../statements.ts';
 import type { PayloadStore } from './checkpoint-store.ts';
 import { heldKey } from '../../sql/payloads/held-texts.ts';
 import { toStoredId, type StoredId } from '../../sql/payloads/stored-ids.ts';
-import {
-  encodeText,
-  eraseTexts,
-  loadBase,
-  readText,
-  type BaseText,
-  type TextColumns,
-} from '../../sql/payloads/text-rows.ts';
+import { encodeText, eraseTexts, loadBase, type BaseText } from '../../sql/payloads/text-rows.ts';
 
 /** Shorter texts that show the state lie with the other frames, in UTF-16 units. */
 const SHORTEST = 1024;
-/** S3 What one reader of a stream may hold, and what the frames of one row have together unless it is one frame. */
-const LARGEST_PAGE = 65_536;
+/** What the frames of one row have together, unless it is one frame. */
+const LARGEST_ROW = 65_536;
 
 type FramesWrite = Extract<PayloadWrite, { kind: 'frames' }>;
 
@@ -39,7 +32,7 @@ export function writeFrames(store: PayloadStore, write: FramesWrite, at: number)
   frames.forEach((frame, index) => {
     const { length } = frame.data;
     const isState = frame.state !== undefined && length >= SHORTEST;
-    if (isState || size + length > LARGEST_PAGE || (times !== undefined && timeOf(index) !== timeOf(from)))
+    if (isState || size + length > LARGEST_ROW || (times !== undefined && timeOf(index) !== timeOf(from)))
       flush(index);
     size += length;
     if (!isState) return;
@@ -105,8 +98,6 @@ function findLatest(prepare: Prepare, thread: StoredId, series: string): readonl
 
 /** Names of nodes may have line ends. */
 const toLine = (event: string): string => event.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-const fromLine = (line: string): string =>
-  line.replace(/\\(n|\\)/g, (_, kind) => (kind === 'n' ? '\n' : '\\'));
 
 /** A line for each frame: its length, and its event where that is another than the one before. */
 const toParts = (frames: readonly NewFrame[]): string =>
@@ -115,63 +106,6 @@ const toParts = (frames: readonly NewFrame[]): string =>
       event === frames[index - 1]?.event ? `${data.length}` : `${data.length} ${toLine(event)}`,
     )
     .join('\n');
-
-export interface FramesRow extends TextColumns {
-  readonly first: number;
-  readonly at: number;
-  readonly parts: string;
-}
-
-export const FRAMES_COLUMNS = 'id, first, at, parts, bases, data';
-
-export function openFrames(prepare: Prepare, row: FramesRow): StoredFrame[] {
-  const text = prepare.driver.run(readText(prepare.driver.context, 'frames', row));
-  let [at, event] = [0, ''];
-  return row.parts.split('\n').map((part, index) => {
-    const space = part.indexOf(' ');
-    if (space >= 0) event = fromLine(part.slice(space + 1));
-    const data = text.slice(at, (at += Number.parseInt(part, 10)));
-    return { id: row.first + index, event, data, at: row.at };
-  });
-}
-
-export const createFrameReader = (
-  prepare: Prepare,
-): Pick<PayloadReader, 'frames' | 'framesNamed' | 'lastFrame'> => ({
-  frames: async (runId, after, limit) => readPage(prepare, toStoredId(runId), after, limit),
-  framesNamed: async (runId, name) => readNamed(prepare, toStoredId(runId), name),
-  async lastFrame(runId) {
-    const sql = 'SELECT coalesce(max(last), -1) FROM frames WHERE run = ?';
-    return prepare(sql).pluck().get(toStoredId(runId)) as number;
-  },
-});
-
-/** In order of ids. A page ends with the frame that makes it larger than `LARGEST_PAGE`. */
-function readPage(prepare: Prepare, run: StoredId, after: number, limit: number): StoredFrame[] {
-  const page: StoredFrame[] = [];
-  let size = 0;
-  const rows = prepare(
-    `SELECT ${FRAMES_COLUMNS} FROM frames WHERE run = ? AND last > ? ORDER BY last`,
-  ).iterate(run, after) as IterableIterator<FramesRow>;
-  for (const row of rows)
-    for (const frame of openFrames(prepare, row)) {
-      if (frame.id <= after) continue;
-      if (page.push(frame) >= limit) return page;
-      size += frame.data.length;
-      if (size > LARGEST_PAGE) return page;
-    }
-  return page;
-}
-
-/** A frame's name ends before the first bar of its event. In order of ids. */
-function readNamed(prepare: Prepare, run: StoredId, name: string): StoredFrame[] {
-  const rows = prepare(
-    `SELECT ${FRAMES_COLUMNS} FROM frames WHERE run = ? AND instr(parts, ?) > 0 ORDER BY last`,
-  ).all(run, ` ${name}`) as FramesRow[];
-  return rows
-    .flatMap((row) => openFrames(prepare, row))
-    .filter(({ event }) => event === name || event.startsWith(`${name}|`));
-}
 
 export function forgetFrames({ prepare, held }: PayloadStore, runId: string, threadId: string): void {
   const ids = prepare('SELECT id FROM frames WHERE run = ?').pluck().all(toStoredId(runId)) as number[];

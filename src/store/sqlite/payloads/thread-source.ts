@@ -22,12 +22,13 @@ import { openCoder } from '../keyring.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertFormat } from '../schema.ts';
 import { createStatements, type Prepare } from '../statements.ts';
-import { openCheckpoint, readCheckpointRow } from './checkpoint-reads.ts';
-import { FRAMES_COLUMNS, openFrames, runsWithFrames, type FramesRow } from './frame-store.ts';
+import { openCheckpoint, readCheckpointRow } from '../../sql/payloads/checkpoint-reads.ts';
+import { FRAMES_COLUMNS, splitFrames, type FramesRow } from '../../sql/payloads/frame-reads.ts';
+import { runsWithFrames } from './frame-store.ts';
 import { toId, toStoredId, type StoredId } from '../../sql/payloads/stored-ids.ts';
 import { findThread } from '../../sql/payloads/text-threads.ts';
 import { readSplice, readText, type TextColumns, type TextTable } from '../../sql/payloads/text-rows.ts';
-import { inOrder, readPlacedWrites } from './write-reads.ts';
+import { inOrder, readPlacedWrites } from '../../sql/payloads/write-reads.ts';
 
 /** Opens the source of a thread in the log of a data directory, beside a running server too. */
 export function openThreadSource(dir: string, threadId: string, keys: EncryptionKeys = []): ThreadSource {
@@ -91,22 +92,23 @@ function sourceText(
 
 /** Ids are numbers of the order of saving. Only they are held: the thread may have very many of both. */
 function* readCheckpoints(prepare: Prepare, threadId: string): Generator<SourcePayload> {
-  const thread = prepare.driver.run(findThread(threadId));
+  const { run, context } = prepare.driver;
+  const thread = run(findThread(threadId));
   const ids = (kind: 'c' | 'v'): Float64Array =>
     Float64Array.from(
       prepare('SELECT id FROM texts WHERE thread = ? AND kind = ?').pluck().all(thread, kind) as number[],
     ).sort();
   const values = ids('v');
   let given = 0;
-  /** `run`: of those that came with a checkpoint. */
-  function* valuesUpTo(id: number, run: StoredId): Generator<SourceValue> {
-    while (given < values.length && values[given]! < id) yield readValue(prepare, values[given++]!, run);
+  /** `runId`: of those that came with a checkpoint. */
+  function* valuesUpTo(id: number, runId: StoredId): Generator<SourceValue> {
+    while (given < values.length && values[given]! < id) yield readValue(prepare, values[given++]!, runId);
   }
   for (const id of ids('c')) {
-    const row = readCheckpointRow(prepare, id)!;
+    const row = run(readCheckpointRow(id))!;
     // A checkpoint is saved after the values that it names.
     yield* valuesUpTo(id, row.run);
-    const { versions, body, ...opened } = openCheckpoint(prepare, row);
+    const { versions, body, ...opened } = openCheckpoint(row, run(readText(context, 'texts', row)));
     yield {
       kind: 'checkpoint',
       ...{ ...opened, ns: row.ns, at: row.at, lastFrame: row.last_frame, channelVersions: versions },
@@ -140,23 +142,25 @@ function* readWritesOn(
   ns: string,
   checkpointId: string,
 ): Generator<SourceWrite> {
-  for (const { data, ...write } of inOrder(readPlacedWrites(prepare, threadId, { ns, checkpointId })))
+  const { run, context } = prepare.driver;
+  for (const { data, ...write } of inOrder(run(readPlacedWrites(context, threadId, { ns, checkpointId }))))
     yield { kind: 'write', ...write, taskPath: write.taskPath ?? '', text: wholeText(data) };
 }
 
 /** Runs in the order in which they began: a frame's text is a difference from those of earlier runs. */
 function* readFrames(prepare: Prepare, run: StoredId): Generator<SourceFrame> {
   const next = prepare(
-    `SELECT ${FRAMES_COLUMNS}, last, series FROM frames WHERE run = ? AND last > ? ORDER BY last LIMIT 1`,
+    `SELECT ${FRAMES_COLUMNS}, series FROM frames WHERE run = ? AND last > ? ORDER BY last LIMIT 1`,
   );
-  type Row = FramesRow & { readonly last: number; readonly series: string | null };
+  type Row = FramesRow & { readonly series: string | null };
+  const { run: read, context } = prepare.driver;
   const runId = toId(run);
   for (let last = -1; ;) {
     const row = next.get(run, last) as Row | undefined;
     if (row === undefined) return;
     last = row.last;
     if (row.series === null)
-      for (const { data, ...frame } of openFrames(prepare, row))
+      for (const { data, ...frame } of splitFrames(row, read(readText(context, 'frames', row))))
         yield { kind: 'frame', runId, ...frame, showsState: false, text: wholeText(data) };
     else {
       const event = row.parts.slice(row.parts.indexOf(' ') + 1);

@@ -7,20 +7,18 @@ import type { JsonText } from '../../../kernel/json-text.ts';
 import { createWeakValues, WORTH_HOLDING } from '../../../kernel/weak-values.ts';
 
 export interface HeldValues {
-  of(key: string, make: () => JsonText): JsonText;
-  /** Call after a thread was deleted. */
+  of(key: string): JsonText | undefined;
+  hold(key: string, values: JsonText): void;
+  /** Call after a thread was deleted, where another one may get its row ids. */
   forget(): void;
 }
 
 export function createHeldValues(): HeldValues {
   const held = createWeakValues<JsonText>();
   return {
-    of(key, make) {
-      const known = held.get(key);
-      if (known !== undefined) return known;
-      const values = make();
+    of: held.get,
+    hold(key, values) {
       if (values.text.length > WORTH_HOLDING) held.set(key, values);
-      return values;
     },
     forget: held.clear,
   };
