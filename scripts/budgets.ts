@@ -15,7 +15,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/config': 1324,
   'src/cron': 335,
   'src/delivery': 341,
-  'src/effects': 2628,
+  'src/effects': 2636,
   'src/examples': 241,
   'src/graphs': 10172,
   'src/http': 11546,
@@ -25,11 +25,11 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 6185,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1606,
-  'src/store/postgres': 1313,
+  'src/store/port': 1629,
+  'src/store/postgres': 1779,
   'src/store/sql': 5265,
-  'src/store/sqlite': 3624,
-  'src/streams': 1011,
+  'src/store/sqlite': 3625,
+  'src/streams': 1030,
   'src/studio': 5837,
   'src/thread': 1695,
   'src/wiring': 460,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2335,
-  test: 74134,
+  test: 74360,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -97,8 +97,9 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     }
   }
 
-  const unsubscribe = log.onCommitted(({ events }) => {
-    if (events.some(({ type }) => type === 'CronCreated' || type === 'CronUpdated')) pump();
+  const unsubscribe = log.onCommitted(({ events, elsewhere }) => {
+    const isOwn = events.some(({ type }) => type === 'CronCreated' || type === 'CronUpdated');
+    if (isOwn || elsewhere?.due.has('crons')) pump();
   });
   const unsubscribePoisoned = log.onPoisoned(() => (stopping = true));
   pump();

@@ -126,12 +126,14 @@ export function startExecutor(options: ExecutorOptions): Executor {
       ...{ log, threads, store, threadId, lease, commitInterval, lingerClock: options.lingerClock },
     });
     const hurry = new AbortController();
+    const unfollow = log.follow({ threadId });
     const done = execute(run, { resume, charges, head, used, secret }, execution, stop, hurry.signal)
       .catch((error: unknown) => {
         if (!closed) onFault(error, `run ${runId}`);
       })
       .finally(() => {
         running.delete(runId);
+        unfollow();
         cancelTimeout();
         // An aborted attempt may have delayed the run's next attempt.
         if (claims.hasBacklog || stop.signal.aborted) claims.pump();
@@ -179,24 +181,31 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   function watch(): void {
     cancelWatch = clock.after(POLL_MS, watch);
-    for (const [runId, each] of running)
-      checkRunning(each).catch((error: unknown) => onFault(error, `looking after run ${runId}`));
+    lookAfter(() => true);
   }
 
-  /** Reads the thread in case a notice was lost: a cancel request, or a lease that is no longer valid. */
+  function lookAfter(wants: (run: Running) => boolean): void {
+    for (const [runId, each] of running)
+      if (wants(each))
+        checkRunning(each).catch((error: unknown) => onFault(error, `looking after run ${runId}`));
+  }
+
+  /** Reads the thread in case a notice was lost, or came from another node: a cancel request, or a lease that is no longer valid. */
   async function checkRunning({ threadId, leaseId, stop }: Running): Promise<void> {
     const state = await threads.read(threadId);
     if (activeOf(state)?.leaseId !== leaseId) stop.abort('fenced' satisfies StopReason);
     else if (state.status === 'stopping') stop.abort(state.action satisfies StopReason);
   }
 
-  function onNotice({ events }: Notice): void {
+  function onNotice({ events, elsewhere }: Notice): void {
     for (const event of events) {
       const run = 'runId' in event.data ? running.get(event.data.runId) : undefined;
       const reason = run && stopFor(event, run);
       if (reason !== undefined) run?.stop.abort(reason);
     }
-    if (events.some(mayStart)) claims.pump();
+    if (elsewhere?.threads.size)
+      lookAfter(({ threadId, isOver }) => !isOver && elsewhere.threads.has(threadId));
+    if (events.some(mayStart) || elsewhere?.due.has('runs')) claims.pump();
   }
 
   /** Tells whether this event may allow a run to start. Completed runs matter only while others wait. */

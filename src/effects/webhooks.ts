@@ -187,9 +187,10 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     return { ...posted, response: maskIn(posted.response, url, secrets) };
   }
 
-  const unsubscribe = log.onCommitted(({ events }) => {
+  const unsubscribe = log.onCommitted(({ events, elsewhere }) => {
     const hosts = events.flatMap(({ type, data }) => (type === 'WebhookOwed' ? [hostOf(data.url)] : []));
-    if (events.some(({ type }) => type === 'WebhookRedeliveryRequested')) pump('all');
+    const isUnknown = events.some(({ type }) => type === 'WebhookRedeliveryRequested');
+    if (isUnknown || elsewhere?.due.has('deliveries')) pump('all');
     else if (hosts.length > 0) pump(hosts);
   });
   // Stops sending when the log is poisoned: an unrecorded delivery would stay due and be sent again and again.

@@ -25,7 +25,7 @@ export interface Hub {
   /** Settles when a run of the thread starts or ends, or a client writes its state. Call it before reading, or a change is missed. */
   next(threadId: string): Wake;
   /** Settles when the run ends: with its end, or with undefined where the log has to be read. */
-  end(runId: string): Wake<ToldEnd>;
+  end(run: RunRef): Wake<ToldEnd>;
   /** True while the run has a subscriber. */
   isRead(runId: string): boolean;
   /** True while a run of the thread has a subscriber. Thread readers go on to the next runs. */
@@ -44,6 +44,8 @@ const WAKING_EVENTS: ReadonlySet<string> = new Set([
 
 export function createHub(log: EventLog, onThreadDeleted: () => void = () => undefined): Hub {
   const waiting = new Map<string, Set<(end?: ToldEnd) => void>>();
+  /** The waits for ends of runs, by thread. */
+  const endings = new Map<string, Set<() => void>>();
   const byRun = new Map<string, Set<Subscriber>>();
   const byThread = new Map<string, Set<Subscriber>>();
   const endOf = (runId: string): string => `end of ${runId}`;
@@ -57,7 +59,7 @@ export function createHub(log: EventLog, onThreadDeleted: () => void = () => und
     for (const subscribers of byRun.values()) for (const subscriber of subscribers) subscriber.wake();
   };
   const unsubscribe = log.onCommitted((notice) => {
-    const { count, events, frames } = notice;
+    const { count, events, frames, elsewhere } = notice;
     // What an earlier notice told is in the log.
     if (count !== heard + 1) wakeReaders();
     heard = Math.max(heard, count);
@@ -74,20 +76,37 @@ export function createHub(log: EventLog, onThreadDeleted: () => void = () => und
       if (type === 'ThreadDeleted') onThreadDeleted();
       if (WAKING_EVENTS.has(type)) wake((data as { threadId: string }).threadId);
     }
+    for (const threadId of elsewhere?.threads ?? []) {
+      for (const subscriber of byThread.get(threadId) ?? []) subscriber.wake();
+      for (const listener of endings.get(threadId) ?? []) listener();
+      wake(threadId);
+    }
   });
-  function next<T extends ToldEnd | undefined>(id: string): Wake<T> {
-    let listener: (end?: ToldEnd) => void = () => undefined;
-    const woken = new Promise<T | undefined>((resolve) => (listener = resolve as typeof listener));
-    return { woken, cancel: enter(waiting, id, listener) };
+  function next<T extends ToldEnd | undefined>(id: string, threadId: string): Wake<T> {
+    let settle: (end?: ToldEnd) => void = () => undefined;
+    const woken = new Promise<T | undefined>((resolve) => (settle = resolve as typeof settle));
+    const cancel = (): void => leaves.forEach((leave) => leave());
+    const listener = (end?: ToldEnd): void => {
+      cancel();
+      settle(end);
+    };
+    const leaves = [enter(waiting, id, listener), log.follow({ threadId })];
+    if (id !== threadId) leaves.push(enter(endings, threadId, listener));
+    return { woken, cancel };
   }
   return {
-    subscribe({ runId, threadId }) {
+    subscribe(run) {
+      const { runId, threadId } = run;
       const subscriber = createSubscriber(() => leaves.forEach((leave) => leave()));
-      const leaves = [enter(byRun, runId, subscriber), enter(byThread, threadId, subscriber)];
+      const leaves = [
+        enter(byRun, runId, subscriber),
+        enter(byThread, threadId, subscriber),
+        log.follow(run),
+      ];
       return subscriber;
     },
-    next,
-    end: (runId) => next(endOf(runId)),
+    next: (threadId) => next(threadId, threadId),
+    end: ({ runId, threadId }) => next(endOf(runId), threadId),
     isRead: (runId) => byRun.has(runId),
     isThreadRead: (threadId) => byThread.has(threadId),
     readers: () =>

@@ -20,7 +20,7 @@ export interface RunStreams {
   /** Follows the end of a run that is about to be created. The caller cancels it, or `ended` does. */
   followEnd(run: RunRef): Wake<ToldEnd>;
   /** Waits for the run's end. Undefined when the run is rolled back or deleted, or the signal aborts. */
-  ended(runId: string, signal: AbortSignal, followed?: Wake<ToldEnd>): Promise<EndedRun | undefined>;
+  ended(run: RunRef, signal: AbortSignal, followed?: Wake<ToldEnd>): Promise<EndedRun | undefined>;
   /**
    * The answer of `wait` and `join` for an ended run; it equals the run's last `values` frame. It is read from the head
    * checkpoint and the run's untracked values. Results of tasks parallel to an interrupted one are in no checkpoint:
@@ -64,14 +64,14 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
       return read(run, after, signal, followed);
     },
 
-    followEnd: ({ runId }) => hub.end(runId),
+    followEnd: hub.end,
 
-    async ended(runId, signal, followed) {
+    async ended(run, signal, followed) {
       const told = followed && (await pause(followed, clock, signal));
       if (told !== undefined) return told;
       while (!signal.aborted) {
-        const next = hub.end(runId);
-        const end = await log.views.runs.end(runId);
+        const next = hub.end(run);
+        const end = await log.views.runs.end(run.runId);
         if (end !== 'open') {
           next.cancel();
           return end;

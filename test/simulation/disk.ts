@@ -24,7 +24,7 @@ import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
 
-export interface Disk extends Omit<EventLog, 'close' | 'onCommitted' | 'onPoisoned'> {
+export interface Disk extends Omit<EventLog, 'close' | 'follow' | 'onCommitted' | 'onPoisoned'> {
   readonly history: History;
   readonly rows: RowReader;
   /** What the writer announced since this was last asked. */

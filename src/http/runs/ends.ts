@@ -40,7 +40,7 @@ export const runEndEndpoints: readonly Endpoint[] = [
       // A run that has ended meanwhile is no error.
       if (!done.ok && done.refusal.code !== 'run-not-open') throw refused(done.refusal, run.threadId);
       if (!query.wait) return accepted();
-      const ended = await context.streams.ended(run.runId, context.stopping);
+      const ended = await context.streams.ended(run, context.stopping);
       if (ended === undefined && context.stopping.aborted) throw stopping();
       return jsonReply({}, 200, locationHeaders(request, run, 'join'));
     },

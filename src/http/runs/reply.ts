@@ -28,7 +28,7 @@ export function runReply(
 ): Response {
   const { signal } = reply.over;
   const end = async (): Promise<string> => {
-    const ended = await streams.ended(run.runId, signal);
+    const ended = await streams.ended(run, signal);
     if (signal.aborted) return '';
     // A run without a record was rolled back or deleted with its thread.
     const outcome = ended?.outcome ?? undefined;

@@ -72,6 +72,24 @@ export interface Notice {
   readonly frames: ReadonlyMap<string, readonly StoredFrame[]>;
   /** Values that runs showed at their ends and that no checkpoint holds, as JSON text. */
   readonly untracked: ReadonlyMap<string, string>;
+  /** Present where other nodes changed something too. Their events are not in `events`; frames of followed runs are in `frames`. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/** What may be due and is claimed by whoever asks first. */
+export type Due = 'runs' | 'crons' | 'deliveries';
+
+/** What other nodes changed: read it. */
+export interface Elsewhere {
+  /** Followed threads in which more happened than saved checkpoints. */
+  readonly threads: ReadonlySet<string>;
+  readonly due: ReadonlySet<Due>;
+}
+
+export interface Followed {
+  readonly threadId: string;
+  /** Its frames are followed too. */
+  readonly runId?: string;
 }
 
 export interface Snapshot {
@@ -95,6 +113,11 @@ export interface EventLog {
   streamVersion(stream: string): Promise<number>;
   /** `listener` runs after the commit's own promise has settled; what it throws goes to `onFault`. */
   onCommitted(listener: (notice: Notice) => void): () => void;
+  /**
+   * Asks that notices tell what other nodes do to a thread, until the returned function is called. Call it before reading, or
+   * a change is missed. A log of one process has nothing to tell.
+   */
+  follow(what: Followed): () => void;
   onPoisoned(listener: (cause: string) => void): () => void;
   readonly payloads: PayloadReader;
   readonly views: Views;

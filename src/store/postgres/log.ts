@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
+import { noticeOf } from '../port/notice.ts';
 import type { PayloadReader } from '../port/payloads.ts';
 import { createBatchWriter, type PayloadWriter } from '../sql/batch-writer.ts';
 import { openCells, type Coder } from '../sql/coder.ts';
@@ -15,16 +16,22 @@ import { createViews } from '../sql/views/views.ts';
 import type { Work, WorkContext } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
+import { lookAt } from './look.ts';
 import { assertUsable } from './pooler.ts';
 import { findTables, prepareSchema } from './schema.ts';
 import { connect, createPool, type Session } from './sessions.ts';
+import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
 
 /** Scans may take long; the others are for points. */
 const SCAN_SESSIONS = 2;
+/** Frames of another node that are told at once. */
+const PAGE_FRAMES = 500;
 
 export interface PostgresLogOptions {
   readonly url: string;
+  /** Where hints of other nodes are heard, when a pooler at `url` lends a connection for one transaction only. */
+  readonly listenUrl?: string | undefined;
   readonly projection: Projection;
   /** Content is sealed under the first one and read under all. */
   readonly keys?: EncryptionKeys;
@@ -52,21 +59,39 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const scans = createPool(address, SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
   const committed = new Set<(notice: Notice) => void>();
+  let notices = 0;
+  const announce = (notice: Omit<Notice, 'count'>): void => {
+    const numbered = { ...notice, count: (notices += 1) };
+    for (const listener of [...committed])
+      try {
+        listener(numbered);
+      } catch (error) {
+        onFault(error);
+      }
+  };
   const writer = createWriter({
     context,
     batches: createBatchWriter(context, of.writer(context), projection),
     now: clock.now,
     open: () => connect(address),
-    announce(notice) {
-      for (const listener of [...committed])
-        try {
-          listener(notice);
-        } catch (error) {
-          onFault(error);
-        }
+    announce(written) {
+      const notice = noticeOf(written, 0);
+      if (notice.events.length === 0 && notice.frames.size === 0) return;
+      const elsewhere = wakeUps.tell(notice);
+      announce({ ...notice, ...(elsewhere && { elsewhere }) });
     },
   });
   const payloads = of.reader(context, read);
+  const { listenUrl = options.url } = options;
+  const wakeUps = openWakeUps(
+    { ...readAddress(listenUrl), schema: address.schema },
+    {
+      look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
+      frames: (runId, after) => payloads.frames(runId, after, PAGE_FRAMES),
+      tell: (elsewhere, frames) => announce({ events: [], frames, untracked: new Map(), elsewhere }),
+      onFault,
+    },
+  );
   return {
     place: address.shown,
     async bytes() {
@@ -82,6 +107,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
       committed.add(listener);
       return () => committed.delete(listener);
     },
+    follow: wakeUps.follow,
     // A database that is away comes back: nothing ends the log but its close.
     onPoisoned: () => () => undefined,
     payloads,
@@ -89,7 +115,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     async close() {
       await writer.drain();
       await writer.stop();
-      await Promise.all([points.close(), scans.close(), unlock()]);
+      await Promise.all([wakeUps.close(), points.close(), scans.close(), unlock()]);
     },
   };
 }

@@ -18,6 +18,8 @@ export interface Session {
   /** Something between lends it connections to the database. */
   readonly isPooled: boolean;
   onLost(listener: () => void): void;
+  /** Hears what other connections say on channels that this one listens on. */
+  onNotification(listener: (payload: string) => void): void;
   end(): Promise<void>;
 }
 
@@ -124,6 +126,10 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
       return isLost;
     },
     onLost: (listener) => void listeners.push(listener),
+    onNotification: (listener) =>
+      void client.on('notification', ({ processId, payload = '' }) => {
+        if (processId !== (client as unknown as { processID: number }).processID) listener(payload);
+      }),
     end: async () => {
       isLost = true;
       await client.end().catch(() => undefined);

@@ -9,8 +9,7 @@
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
 import { LogUnavailable } from '../port/log-failures.ts';
-import type { Batch, CommitResult, Notice } from '../port/log.ts';
-import { noticeOf } from '../port/notice.ts';
+import type { Batch, CommitResult, Receipt } from '../port/log.ts';
 import type { Recorded } from '../port/events.ts';
 import type { BatchWriter } from '../sql/batch-writer.ts';
 import { findReceipt } from '../sql/event-store.ts';
@@ -47,6 +46,11 @@ interface Settled {
   readonly error?: unknown;
 }
 
+interface Committed {
+  readonly batch: Batch;
+  readonly receipt: Receipt;
+}
+
 export interface Writer {
   commit(batch: Batch): Promise<CommitResult>;
   /** Settles when everything asked for so far has been committed or refused. */
@@ -60,7 +64,8 @@ export interface WriterOptions {
   readonly batches: BatchWriter;
   readonly now: () => number;
   readonly open: () => Promise<Session>;
-  readonly announce: (notice: Notice) => void;
+  /** Called after the promises of these batches have settled. */
+  readonly announce: (committed: readonly Committed[]) => void;
 }
 
 export function createWriter({ context, batches, now, open, announce }: WriterOptions): Writer {
@@ -72,7 +77,6 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
   let session: Session | undefined;
   let isBusy = false;
   let stopped: string | undefined;
-  let notices = 0;
 
   function schedule(): void {
     if (isBusy) return;
@@ -184,11 +188,8 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
     const written = settled.flatMap(({ waiting: { batch }, result }) =>
       result?.kind === 'committed' ? [{ batch, receipt: result.receipt }] : [],
     );
-    const notice = noticeOf(written, notices + 1);
     // The microtask runs after those of the promises above: a caller sees its commit before a listener reacts to it.
-    if (notice.events.length === 0 && notice.frames.size === 0) return;
-    notices += 1;
-    queueMicrotask(() => announce(notice));
+    queueMicrotask(() => announce(written));
   }
 
   return {

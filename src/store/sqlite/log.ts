@@ -132,6 +132,7 @@ function open(options: SqliteLogOptions): EventLog {
       loadSnapshot: (stream) => runAsync(loadSnapshot(context, stream)),
       streamVersion: (stream) => runAsync(streamVersion(stream)),
       onCommitted: (listener) => subscribe(committed, listener),
+      follow: () => () => undefined,
       onPoisoned: (listener) => subscribe(poisoned, listener),
       payloads,
       views: createViews(ask, payloads.containing),

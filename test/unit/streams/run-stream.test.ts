@@ -69,7 +69,7 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
         end: async () => void (await done(ask.complete('a'))),
         read: (after = -1, signal = new AbortController().signal) => streams.read(run, after, signal),
         follow: (signal = new AbortController().signal) => streams.read(run, -1, signal, followed),
-        result: async () => streams.result(await streams.ended('a', signal, followedEnd)),
+        result: async () => streams.result(await streams.ended(run, signal, followedEnd)),
         async lose(commit) {
           deaf = true;
           await commit();

@@ -1,0 +1,92 @@
+/**
+ * What the nodes of a database tell each other of their commits, on a connection of its own (LISTEN, NOTIFY). It is made again
+ * whenever it is lost. What is told meanwhile is lost too: a hint is no promise.
+ */
+import { systemClock } from '../../kernel/clock.ts';
+import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
+import type { Address } from './address.ts';
+import { createFollower, type FollowerOptions } from './follower.ts';
+import { createHintBuffer, readHint, type Hint } from './hints.ts';
+import { connect, type Session } from './sessions.ts';
+
+export interface WakeUps {
+  readonly follow: EventLog['follow'];
+  /** Tells the others what this node committed. Returns what they seem to have done before it. */
+  tell(notice: Notice): Elsewhere | undefined;
+  close(): Promise<void>;
+}
+
+/** Hints of so many milliseconds are one. */
+const HINT_INTERVAL_MS = 10;
+const RECONNECT_MS = 1_000;
+
+/** Schemas of one database are different deployments. */
+const CHANNEL = "'rewound_' || md5(current_schema())";
+/** A hint need not survive a crash, so its commit does not wait for the disk. */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, @text)`;
+
+const ANYTHING: Hint = { due: new Set(), changed: undefined };
+
+export function openWakeUps(address: Address, options: FollowerOptions): WakeUps {
+  const { after, monotonic } = systemClock();
+  const { follow, note, hear, close } = createFollower(options);
+  const buffer = createHintBuffer();
+  let session: Session | undefined;
+  let isClosed = false;
+  let isSending = false;
+  let sentAt = -Infinity;
+  let cancel: () => void = () => undefined;
+
+  async function listen(): Promise<void> {
+    try {
+      const own = (session = await connect(address));
+      own.onLost(() => session === own && listenLater());
+      if (isClosed) return await own.end();
+      own.onNotification((text) => {
+        const hint = readHint(text);
+        if (hint !== undefined) hear(hint);
+      });
+      const [row] = await own.ask<{ channel: string }>(`SELECT ${CHANNEL} AS channel`);
+      await own.ask(`LISTEN ${row!.channel}`);
+      // What the others told before is lost.
+      hear(ANYTHING);
+    } catch {
+      await session?.end();
+      listenLater();
+    }
+  }
+
+  function listenLater(): void {
+    cancel();
+    if (!isClosed) cancel = after(RECONNECT_MS, () => void listen());
+  }
+
+  async function send(): Promise<void> {
+    while (!buffer.isEmpty && !isClosed) {
+      const rest = sentAt + HINT_INTERVAL_MS - monotonic();
+      if (rest > 0) await new Promise<void>((resolve) => void after(rest, resolve));
+      sentAt = monotonic();
+      const text = buffer.take();
+      if (session?.isLost === false) await session.ask(NOTIFY, { text }).catch(() => undefined);
+    }
+  }
+
+  void listen();
+  return {
+    follow,
+    tell(notice) {
+      buffer.add(notice);
+      if (!isSending) {
+        isSending = true;
+        void send().finally(() => (isSending = false));
+      }
+      return note(notice);
+    },
+    async close() {
+      isClosed = true;
+      close();
+      cancel();
+      await session?.end();
+    },
+  };
+}
