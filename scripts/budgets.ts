@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1629,
-  'src/store/postgres': 1779,
+  'src/store/postgres': 1818,
   'src/store/sql': 5265,
   'src/store/sqlite': 3625,
   'src/streams': 1030,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2335,
-  test: 74360,
+  test: 74391,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -103,10 +103,21 @@ const demanding = (sql: string): string =>
 const DRAW = (table: string): string =>
   `SELECT min(id) AS first, max(id) AS last FROM (SELECT nextval('${table}_ids') AS id FROM generate_series(1, @blocks)) AS drawn`;
 
+/**
+ * `alone`: the pipeline is the transaction. `snapshot`: a transaction that reads, in which all steps see the same moment.
+ * `open`: one that was begun before and goes on.
+ */
+export type Transaction = 'alone' | 'snapshot' | 'open';
+
+/** Of statements that no work asks for. */
+const NO_STEP: Step = { want: 'write', sql: '', params: [] };
+const NO_STATEMENT: Statement = { name: '', params: [], types: [], fields: [] };
+
 /** `settle` is called once, with the result of the work when all of it is committed. */
 export function createExchange<T>(
   prepared: Prepared,
   work: Work<T>,
+  transaction: Transaction,
   settle: (error: Error | undefined, value?: T) => void,
 ): Exchange {
   const sent: Sent[] = [];
@@ -212,7 +223,17 @@ export function createExchange<T>(
     proceed(step.want === 'rows' ? rows : Number(/\d+$/.exec(text)?.[0] ?? 0));
   }
 
+  /** Sends a statement about the transaction itself. */
+  function control(text: string): void {
+    wire.parse({ name: '', text });
+    wire.bind({ statement: '', values: [] });
+    wire.execute({});
+    sent.push({ statement: NO_STATEMENT, rows: [], step: NO_STEP, isAwaited: false });
+  }
+
   function finish(ended: NonNullable<typeof result>): void {
+    if ('refusal' in ended && transaction !== 'open') control('ROLLBACK');
+    else if (transaction === 'snapshot') control('COMMIT');
     result = ended;
     wire.sync();
   }
@@ -223,9 +244,6 @@ export function createExchange<T>(
     try {
       go();
     } catch (error) {
-      wire.parse({ name: '', text: 'ROLLBACK' });
-      wire.bind({ statement: '', values: [] });
-      wire.execute({});
       finish({ refusal: error as Error });
     } finally {
       wire.stream.uncork();
@@ -235,7 +253,10 @@ export function createExchange<T>(
   return {
     submit(connection) {
       wire = connection;
-      corked(() => proceed());
+      corked(() => {
+        if (transaction === 'snapshot') control('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+        proceed();
+      });
     },
     handleError(error) {
       const isUndone = error instanceof pg.DatabaseError && !ENDS_CONNECTION.test(error.code ?? '');
@@ -275,7 +296,6 @@ export function createExchange<T>(
     },
     handleCommandComplete({ text }) {
       const done = sent.shift();
-      // The answer to a rollback belongs to no step.
       if (done?.isAwaited && result === undefined) corked(() => answered(done, text));
     },
     handlePortalSuspended: () => undefined,

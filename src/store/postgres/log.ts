@@ -81,7 +81,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
       announce({ ...notice, ...(elsewhere && { elsewhere }) });
     },
   });
-  const payloads = of.reader(context, read);
+  const payloads = of.reader(context, (work) => points.lend((session) => session.run(work, 'snapshot')));
   const { listenUrl = options.url } = options;
   const wakeUps = openWakeUps(
     { ...readAddress(listenUrl), schema: address.schema },

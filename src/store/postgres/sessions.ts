@@ -6,12 +6,19 @@ import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
 import { rows, type StepParams, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
-import { ConnectionLost, createExchange, type Exchange, type Prepared, type Wire } from './exchange.ts';
+import {
+  ConnectionLost,
+  createExchange,
+  type Exchange,
+  type Prepared,
+  type Transaction,
+  type Wire,
+} from './exchange.ts';
 
 /** A connection. */
 export interface Session {
   /** Runs work in one transaction. Rejects with what the work throws, `pg.DatabaseError` or `ConnectionLost`. */
-  run<T>(work: Work<T>): Promise<T>;
+  run<T>(work: Work<T>, transaction?: Transaction): Promise<T>;
   /** Runs one statement in a transaction of its own, or in one that an earlier statement began. */
   ask<R extends Row = Row>(sql: string, params?: Params): Promise<R[]>;
   readonly isLost: boolean;
@@ -103,10 +110,10 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
     for (const listener of listeners.splice(0)) listener();
   });
 
-  const run = <T>(work: Work<T>): Promise<T> =>
+  const begin = <T>(work: Work<T>, transaction: Transaction): Promise<T> =>
     new Promise((resolve, reject) => {
       const cancel = after(ANSWER_MS, () => connection.stream.destroy(new Error('it does not answer')));
-      const exchange = createExchange(prepared, work, (error, value) => {
+      const exchange = createExchange(prepared, work, transaction, (error, value) => {
         cancel();
         if (error instanceof ConnectionLost) isLost = true;
         if (error === undefined) resolve(value as never);
@@ -118,6 +125,18 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
       };
       client.query({ ...exchange, submit } as unknown as pg.Submittable);
     });
+
+  async function run<T>(work: Work<T>, transaction: Transaction = 'alone'): Promise<T> {
+    try {
+      return await begin(work, transaction);
+    } catch (error) {
+      // The transaction failed, and is still there.
+      if (transaction === 'snapshot' && error instanceof pg.DatabaseError && !isLost)
+        await begin(one('ROLLBACK', {}), 'alone').catch(() => undefined);
+      throw error;
+    }
+  }
+
   return {
     run,
     ask: <R extends Row>(sql: string, params: Params = {}) => run(one<R>(sql, params)),

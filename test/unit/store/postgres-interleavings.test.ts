@@ -8,6 +8,7 @@ import type { Batch, CommitResult, EventLog } from '../../../src/store/port/log.
 import type { PayloadWrite } from '../../../src/store/port/payloads.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
+import { rows, type Work } from '../../../src/store/sql/work.ts';
 import { append, batch, committed, endGrant, grant, textsOf } from '../../support/batches.ts';
 import { fact } from '../../support/given.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
@@ -80,6 +81,36 @@ async function withNodes(use: (nodes: Nodes) => Promise<void>): Promise<void> {
     await Promise.all([one.close(), other.close()]);
   }
 }
+
+test('all reads of a snapshot see the same moment; a read that fails ends it', () =>
+  withNodes(async ({ one, address }) => {
+    const [reader, gate] = [await connect(readAddress(address)), await connect(readAddress(address))];
+    function* countTwice(between: string): Work<number[]> {
+      const count = rows('SELECT count(*) AS count FROM events', []);
+      const [before]: { count: number }[] = yield count;
+      yield rows(between, []);
+      const [after]: { count: number }[] = yield count;
+      return [before!.count, after!.count];
+    }
+    try {
+      // given
+      await gate.ask('SELECT pg_advisory_lock(7)');
+      const counted = reader.run(countTwice('SELECT pg_advisory_xact_lock(7)'), 'snapshot');
+      await until('the reader waits', async () => {
+        const found = await gate.ask("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        return found.length === 1;
+      });
+      // when
+      committed(await one.commit(batch([append('s', 0, 'a')])));
+      await gate.ask('SELECT pg_advisory_unlock(7)');
+      // then
+      assert.deepEqual(await counted, [0, 0]);
+      await assert.rejects(reader.run(countTwice('SELECT 1 / 0'), 'snapshot'), /division by zero/);
+      assert.deepEqual(await reader.run(countTwice('SELECT 1'), 'snapshot'), [1, 1]);
+    } finally {
+      await Promise.all([reader.end(), gate.end()]);
+    }
+  }));
 
 const lease = { runId: 'r', attempt: 1, leaseId: 'l1' };
 const conflict = (stream: string): CommitResult => ({ kind: 'version-conflict', stream });
