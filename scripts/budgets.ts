@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1629,
-  'src/store/postgres': 1818,
+  'src/store/postgres': 1819,
   'src/store/sql': 5265,
   'src/store/sqlite': 3625,
   'src/streams': 1030,

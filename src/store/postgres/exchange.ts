@@ -7,6 +7,7 @@
 import pg from 'pg';
 import type { Row } from '../port/rows.ts';
 import type { Step, Work } from '../sql/work.ts';
+import { demanding, numbered } from './statement-text.ts';
 import { decoderOf, encode } from './values.ts';
 
 /** The part of the driver's connection that is used here. */
@@ -82,22 +83,6 @@ export interface Exchange {
   described(types: readonly number[]): void;
   withoutRows(): void;
 }
-
-/** Parameters as `$n`: a name may stand several times, `?` is another value each time. */
-function numbered(sql: string): { text: string; params: (string | number)[] } {
-  const params: (string | number)[] = [];
-  const text = sql.replace(/@(\w+)|\?/g, (_, name?: string) => {
-    const found = name === undefined ? -1 : params.indexOf(name);
-    return `$${found >= 0 ? found + 1 : params.push(name ?? params.length)}`;
-  });
-  return { text, params };
-}
-
-/** A statement that fails when it finds or changes no row. */
-const demanding = (sql: string): string =>
-  /^\s*SELECT/.test(sql)
-    ? `SELECT rewound_some(count(*)) FROM (${sql}) AS found`
-    : `WITH done AS (${sql} RETURNING 1) SELECT rewound_some(count(*)) FROM done`;
 
 /** New row ids: whole blocks, which another node may have drawn between. */
 const DRAW = (table: string): string =>
