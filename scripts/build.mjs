@@ -17,6 +17,7 @@ const GROUPS = [
     'auth/auth',
     'graphs/schemas/source-entry',
     'store/sqlite/reader-entry',
+    'store/postgres/renewal-entry',
     'past/reexecution/child-entry',
     'past/reexecution/closed-entry',
     'store/sql/rows/projection',

@@ -5,7 +5,7 @@ import { createPermits } from './effects/permits.ts';
 import { openGraphs } from './workers/open-graphs.ts';
 import { publishInProcess } from './http/in-process-client.ts';
 import { releaseWhileWaiting } from './http/permit-fetch.ts';
-import { systemClock } from './kernel/clock.ts';
+import { createFollowingClock, systemClock } from './kernel/clock.ts';
 import { randomIds } from './kernel/ids.ts';
 import { newToken } from './kernel/tokens.ts';
 import { VERSION } from './kernel/product.ts';
@@ -15,7 +15,7 @@ export type { RunningServer, ServeOptions };
 
 /** Rejects with a `ConfigError` that names every unusable graph or handler, and a port or data folder in use. */
 export async function startServer(config: Config, options: ServeOptions): Promise<RunningServer> {
-  const { clock = systemClock(), onFault, firstWorker: first } = options;
+  const { clock = createFollowingClock(systemClock()), onFault, firstWorker: first } = options;
   const ids = { ...randomIds(clock), token: () => newToken() };
   // Precedes the first graph, which may look for it while loading.
   const inProcess = publishInProcess(addressOf(config));

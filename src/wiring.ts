@@ -68,8 +68,8 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const named = [...config.graphs, ...config.unserved];
   await ensureSystemAssistants(assistants, named, config.assistantDefaults);
   activity.recovered(await recoverRuns(log, threads, { maxCharges: config.maxAttempts, ids, onFault }));
-  // Their process has died.
-  await eraseImports(log, ids);
+  // Their process has died, unless they are of another server; then the sweeper erases them later.
+  if (!log.nodes.isShared) await eraseImports(log, ids);
 
   const streams = openStreams(log, clock);
   const { hub } = streams;

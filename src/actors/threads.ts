@@ -12,7 +12,7 @@ import type { Append, Batch, EventLog, Lease, Receipt } from '../store/port/log.
 import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { Refusal, ThreadCommand } from '../thread/decide.ts';
 import type { ThreadEvent } from '../thread/events.ts';
-import { earliestStart, isLiving, type ThreadState } from '../thread/state.ts';
+import { activeOf, earliestStart, isLiving, type ThreadState } from '../thread/state.ts';
 import { commit, CONFLICT, untilCommitted, type Loaded } from './aggregate.ts';
 import { derivedWrites, NOTHING_DERIVED, type WebhookPolicy } from './derived-writes.ts';
 import { startableRun, type InlineStart, type InlineStarted, type InlineStarter } from './inline-start.ts';
@@ -110,6 +110,17 @@ export function createThreads(options: ThreadsOptions): Threads {
     return (cell.actor = await loadThreadActor(log, threadId));
   }
 
+  /**
+   * D3 Reloads an actor that another node has left behind: a refusal, or a decision that nothing has to change, writes
+   * nothing that would conflict.
+   */
+  async function hasMoved(threadId: string, cell: ActorCell): Promise<boolean> {
+    const { stream, version } = cell.actor!;
+    if (!log.nodes.isShared || (await log.streamVersion(stream)) <= version) return false;
+    await reload(threadId, cell);
+    return true;
+  }
+
   /** Reads the receipt of a command id through an append without events, which writes nothing. */
   async function receiptOf(
     commandId: string,
@@ -135,8 +146,11 @@ export function createThreads(options: ThreadsOptions): Threads {
     const erases = derived.payloads.some(({ kind }) => kind === 'redact-runs');
     const isKept = !isTemporary && needsSnapshot(after, version, events.length, erases);
     const next = earliestStart(after);
+    const holder = activeOf(after)?.incarnation;
     const queue =
-      past !== undefined || next === earliestStart(state) ? [] : [{ kind: 'queue', threadId, next } as const];
+      past !== undefined || next === earliestStart(state)
+        ? []
+        : [{ kind: 'queue', threadId, next, holder } as const];
     return {
       commandId,
       repeatable: options.commandId !== undefined,
@@ -178,14 +192,16 @@ export function createThreads(options: ThreadsOptions): Threads {
     const isNew = options.isNew && typeof commands !== 'function' && commands[0]?.type === 'CreateThread';
     const actor = await actorIn(threadId, cell, isNew);
     if (options.expectedVersion !== undefined && options.expectedVersion !== actor.version)
-      return { ok: false, refusal: { code: 'thread-changed' } };
+      return (await hasMoved(threadId, cell)) ? CONFLICT : { ok: false, refusal: { code: 'thread-changed' } };
     const decided = actor.decide(typeof commands === 'function' ? await commands(actor.state) : commands);
     if (!decided.ok) {
       // A repeated command can be refused although it succeeded before, so its receipt is looked up.
       const earlier = options.commandId && (await receiptOf(options.commandId, actor));
+      if (earlier === undefined && (await hasMoved(threadId, cell))) return CONFLICT;
       return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
     }
-    if (decided.events.length === 0) return { ok: true, events: [], state: actor.state };
+    if (decided.events.length === 0)
+      return (await hasMoved(threadId, cell)) ? CONFLICT : { ok: true, events: [], state: actor.state };
     const { taken, start, isStarted } = withStart(actor, decided, options);
     let started: InlineStarted | undefined;
     try {
@@ -222,7 +238,9 @@ export function createThreads(options: ThreadsOptions): Threads {
     runExclusive: (threadId, use) =>
       registry.post(threadId, (cell) =>
         untilCommitted(`thread ${threadId}`, async () => {
-          const { state, version } = await actorIn(threadId, cell);
+          await actorIn(threadId, cell);
+          await hasMoved(threadId, cell);
+          const { state, version } = cell.actor!;
           const answer = await use({ state, version });
           if (answer === CONFLICT) await reload(threadId, cell);
           return answer;

@@ -51,6 +51,8 @@ export interface Claims {
 
 /** Poll interval: bounds the delay after a lost wake-up. */
 const POLL_MS = 1_000;
+/** A claim is one statement, so the threads that it takes are bounded. */
+const MAX_CLAIMED = 100;
 /** Due threads that are looked at while some runs are of a clock that was ahead: some of these may not be due. */
 const MAX_LOOKED_AT = 1_000;
 
@@ -63,8 +65,6 @@ export function openClaims(options: ClaimsOptions): Claims {
   let cancelPoll: () => void = () => undefined;
   /** How far the clock of an earlier process was ahead: its delays go on by it. */
   let leadMs: number | undefined;
-  /** Token of this server process. */
-  const incarnation = ids.token();
   /** Runs whose inline start is being committed. */
   const startingInline = new Map<string, Promise<void>>();
 
@@ -88,12 +88,12 @@ export function openClaims(options: ClaimsOptions): Claims {
   async function claim(): Promise<void> {
     cancelPoll();
     cancelPoll = clock.after(POLL_MS, pump);
-    const free = freePermits();
+    const free = Math.min(freePermits(), MAX_CLAIMED);
     hasBacklog = free <= 0;
-    if (free > 0) {
+    if (free > 0 && log.nodes.id !== undefined) {
       const now = dueTime(clock);
       leadMs ??= await log.views.runs.lead(now);
-      const found = await log.views.runs.dueThreads(now + leadMs, leadMs > 0 ? MAX_LOOKED_AT : free);
+      const found = await log.nodes.claimThreads(now + leadMs, leadMs > 0 ? MAX_LOOKED_AT : free);
       hasBacklog = found.length >= free;
       let started = 0;
       for (let next = 0; next < found.length && freePermits() > 0;) {
@@ -110,8 +110,8 @@ export function openClaims(options: ClaimsOptions): Claims {
     if (!hasEnded) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
-  const opening = (run: RunRef, attempt: number, first: number): Opening =>
-    openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, incarnation);
+  const opening = (run: RunRef, attempt: number, first: number, nodeId: string): Opening =>
+    openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, nodeId);
 
   /** The queued run of the thread that may start now; undefined while its earlier attempt comes to an end. */
   async function nextRun(state: ThreadState): Promise<RunRecord | undefined> {
@@ -131,10 +131,11 @@ export function openClaims(options: ClaimsOptions): Claims {
       threadId,
       async (state) => {
         claimed = undefined;
+        const nodeId = log.nodes.id;
         const run = await nextRun(state);
-        if (run === undefined) return [];
+        if (run === undefined || nodeId === undefined) return [];
         const first = (await log.payloads.lastFrame(run.runId)) + 1;
-        const attempt = opening(run, run.attempt + 1, first);
+        const attempt = opening(run, run.attempt + 1, first, nodeId);
         const ledger = run.attempt === 0 ? undefined : await readLedger(log, run.runId, run.kwargs);
         const secret = await log.payloads.secret(run.runId);
         claimed = { run, attempt: { ...attempt, ledger, secret } };
@@ -150,10 +151,11 @@ export function openClaims(options: ClaimsOptions): Claims {
   return {
     pump,
     startInline(run) {
-      if (hasEnded || hasBacklog || freePermits() <= 0) return undefined;
+      const nodeId = log.nodes.id;
+      if (hasEnded || hasBacklog || nodeId === undefined || freePermits() <= 0) return undefined;
       let settled: () => void = () => undefined;
       startingInline.set(run.runId, new Promise((resolve) => (settled = resolve)));
-      const attempt = opening(run, 1, 0);
+      const attempt = opening(run, 1, 0, nodeId);
       return {
         settle(started) {
           startingInline.delete(run.runId);

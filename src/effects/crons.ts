@@ -9,6 +9,7 @@ import type { Crons, StartCronRun } from '../actors/crons.ts';
 import { plan } from '../cron/decide.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
+import { whenReserved } from '../store/port/nodes.ts';
 import type { OnFault } from './fault.ts';
 
 export interface CronReactorOptions {
@@ -63,7 +64,7 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
   }
 
   function begin(cronId: string): void {
-    const done = fireAll(cronId)
+    const done = whenReserved(log.nodes, `cron ${cronId}`, () => fireAll(cronId))
       .then(() => void paused.delete(cronId))
       .catch((error: unknown) => {
         const pauseMs = Math.min((paused.get(cronId)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, MAX_PAUSE_MS);

@@ -26,6 +26,7 @@ import { callsOf, notedBy, type ResumeCalls } from './kept-calls.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import type { Permits } from './permits.ts';
+import { abandon, recoverRuns } from './recovery.ts';
 import type { Opening } from './opening.ts';
 import { recordingOf, type RecordingSettings } from './run-recording.ts';
 import { inputOf } from './unsaved-input.ts';
@@ -179,8 +180,39 @@ export function startExecutor(options: ExecutorOptions): Executor {
     else await execution.finish(outcomeOf(end, reason, timeLimitOf(run, runTimeoutMs)), leftBy(end));
   }
 
+  const recovery = { maxCharges, ids, onFault };
+  /** Leases that the log says are of this node, though nothing executes under them. */
+  let idle: ReadonlySet<string> = new Set();
+  let recovering: Promise<void> | undefined;
+
+  /**
+   * X5 Takes over the runs of nodes that are gone, and its own of whose start or end it got no answer. The latter are seen
+   * twice, because a start may be under way.
+   */
+  async function recover(): Promise<void> {
+    await recoverRuns(log, threads, recovery);
+    const { nodes } = log;
+    const holder = nodes.id;
+    if (holder === undefined) return;
+    const executing = new Set([...running.values()].map(({ threadId }) => threadId));
+    const found = new Set<string>();
+    for (const threadId of (await nodes.held()).filter((id) => !executing.has(id))) {
+      const active = activeOf(await threads.read(threadId));
+      if (active === undefined || running.has(active.runId)) continue;
+      const { leaseId } = active;
+      if (idle.has(leaseId))
+        await abandon(log, threads, { threadId, holder, isAlive: true, leaseId }, recovery);
+      else found.add(leaseId);
+    }
+    idle = found;
+  }
+
   function watch(): void {
     cancelWatch = clock.after(POLL_MS, watch);
+    if (log.nodes.isShared)
+      recovering ??= recover()
+        .catch((error: unknown) => onFault(error, 'taking over runs'))
+        .finally(() => (recovering = undefined));
     lookAfter(() => true);
   }
 
@@ -215,8 +247,14 @@ export function startExecutor(options: ExecutorOptions): Executor {
     return type === 'RunRequeued';
   }
 
+  /** X1 Another node may take over what executes here. */
+  function onCutOff(): void {
+    for (const { stop } of running.values()) stop.abort('fenced' satisfies StopReason);
+  }
+
   const stops = [
     log.onCommitted(onNotice),
+    log.nodes.onCutOff(onCutOff),
     threads.startInline(claims.startInline),
     permits.onReleased(claims.pump),
   ];
@@ -244,6 +282,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         hurry.abort();
       }
       await allDone(graceMs);
+      await recovering;
       closed = true;
     },
   };

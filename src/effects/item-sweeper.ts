@@ -3,6 +3,7 @@ import type { Items } from '../actors/items.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { OnFault } from './fault.ts';
+import { whenReserved } from '../store/port/nodes.ts';
 
 export interface ItemSweeperOptions {
   readonly log: EventLog;
@@ -23,7 +24,7 @@ export function startItemSweeper({ log, items, clock, onFault, intervalMs }: Ite
   let cancel = clock.after(intervalMs, tick);
 
   function tick(): void {
-    underWay = sweep()
+    underWay = whenReserved(log.nodes, 'sweep items', sweep)
       .catch((error: unknown) => onFault(error, 'sweeping the store'))
       .finally(() => {
         if (!stopping) cancel = clock.after(intervalMs, tick);

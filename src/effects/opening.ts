@@ -14,7 +14,7 @@ export interface Opening extends Pick<InlineStart, 'command' | 'payloads'> {
   readonly secret?: string | undefined;
 }
 
-/** `incarnation`: token of this server process. */
+/** `incarnation`: the node that executes the attempt. */
 export function openingOf(
   { runId, threadId }: RunRef,
   lease: Lease,

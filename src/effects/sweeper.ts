@@ -8,6 +8,7 @@ import type { Ids } from '../kernel/ids.ts';
 import type { CommitResult, EventLog } from '../store/port/log.ts';
 import type { PayloadWrite } from '../store/port/payloads.ts';
 import type { OnFault } from './fault.ts';
+import { whenReserved } from '../store/port/nodes.ts';
 import type { EndedAt, OldRun } from '../store/port/views/views.ts';
 
 export interface SweeperOptions {
@@ -52,7 +53,7 @@ export function startSweeper(options: SweeperOptions): { stop(): Promise<void> }
   let cancel = clock.after(INTERVAL_MS, tick);
 
   function tick(): void {
-    underWay = sweep()
+    underWay = whenReserved(log.nodes, 'sweep', sweep)
       .catch((error: unknown) => onFault(error, 'sweeping'))
       .finally(() => {
         if (!stopping) cancel = clock.after(INTERVAL_MS, tick);

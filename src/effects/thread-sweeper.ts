@@ -8,6 +8,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { ThreadState } from '../thread/state.ts';
 import type { OnFault } from './fault.ts';
+import { whenReserved } from '../store/port/nodes.ts';
 
 export interface ThreadSweeperOptions {
   readonly log: EventLog;
@@ -27,7 +28,7 @@ export function startThreadSweeper(options: ThreadSweeperOptions): { stop(): Pro
   let cancel = clock.after(intervalMs, tick);
 
   function tick(): void {
-    underWay = sweep()
+    underWay = whenReserved(log.nodes, 'sweep threads', sweep)
       .catch((error: unknown) => onFault(error, 'sweeping threads'))
       .finally(() => {
         if (!stopping) cancel = clock.after(intervalMs, tick);

@@ -96,18 +96,25 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       const room = gate.room(host, clock.monotonic());
       if (room <= 0) continue;
       justEnded.clear();
-      const due = await log.views.deliveries.due(host, now, room + gate.underWay(host), ahead);
-      if (stopping) return;
+      const ask = (): Promise<DeliveryRecord[]> =>
+        log.views.deliveries.due(host, now, room + gate.underWay(host), ahead);
       const isFree = ({ deliveryId: id }: DeliveryRecord): boolean => !underWay.has(id) && !justEnded.has(id);
-      for (const delivery of due.filter(isFree).slice(0, room)) {
+      const found = (await ask()).filter(isFree);
+      const own = new Set(await log.nodes.reserve(found.map(({ deliveryId }) => deliveryId)));
+      // Another node may have ended its attempt just before it released the delivery.
+      const due = log.nodes.isShared && own.size > 0 ? await ask() : found;
+      if (stopping) return;
+      for (const delivery of due.filter((each) => own.has(each.deliveryId) && isFree(each)).slice(0, room)) {
         if (slots() <= 0) {
           starved = true;
           continue;
         }
+        own.delete(delivery.deliveryId);
         // `open` precedes the attempt: a local failure must not use up one of the delivery's attempts.
         out.open(delivery.url);
         begin(delivery);
       }
+      for (const deliveryId of own) await log.nodes.release(deliveryId);
     }
     await plan();
   }
@@ -139,6 +146,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     gate.begin(host);
     const cancelSlow = clock.after(SLOW_MS, release);
     const done = attempt(delivery)
+      .finally(() => log.nodes.release(deliveryId))
       .then(({ isWell, at }) => gate.end(host, isWell, at))
       .catch((error: unknown) => {
         gate.end(host, false, clock.monotonic());

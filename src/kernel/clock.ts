@@ -37,6 +37,33 @@ export function systemClock(): Clock {
   };
 }
 
+/** Monotonic nanoseconds that are the same in all threads of the process. */
+export const processTime = (): bigint => process.hrtime.bigint();
+
+/** A clock whose wall time is that of a store which several servers share. */
+export interface FollowingClock extends Clock {
+  /** The store's time, milliseconds since 1970. A difference below `MAX_OFF_MS` may be the way of the answer. */
+  follow(storeNow: number): void;
+}
+
+const MAX_OFF_MS = 100;
+
+/** Shows the time of `clock` until it is told another. */
+export function createFollowingClock(clock: Clock): FollowingClock {
+  let known: { readonly time: number; readonly at: number } | undefined;
+  const now = (): number =>
+    known === undefined ? clock.now() : Math.round(known.time + clock.monotonic() - known.at);
+  return {
+    now,
+    monotonic: clock.monotonic,
+    after: clock.after,
+    follow(storeNow) {
+      if (known !== undefined && Math.abs(storeNow - now()) < MAX_OFF_MS) return;
+      known = { time: storeNow, at: clock.monotonic() };
+    },
+  };
+}
+
 const dueTimes = new WeakMap<Clock, { readonly time: number; readonly at: number }>();
 
 /**

@@ -32,4 +32,21 @@ test(
   60_000 + SEEDS * 500,
 );
 
+const NODE_SEEDS = Number(process.env['NODE_SEEDS'] ?? 16);
+
+test(
+  'X1 X2 X5 X6 S1 S2 W2 two and three servers share a store: one freezes, dies, is cut off, others take over',
+  async () => {
+    assert.equal((await liveOnce(FIRST, undefined, 2)).digest, (await liveOnce(FIRST, undefined, 2)).digest);
+    for (const [servers, count] of [
+      [2, NODE_SEEDS / 2],
+      [3, NODE_SEEDS / 2],
+    ] as const) {
+      const { failed } = await simulate(FIRST, count, undefined, servers);
+      assert.equal(failed, undefined, failed && describeFailure(failed));
+    }
+  },
+  60_000 + NODE_SEEDS * 2_000,
+);
+
 test.run();

@@ -23,10 +23,16 @@ import { prepareSchema } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
+import { toSqlite } from '../../src/store/sql/rows/tables.ts';
+import { SHARED } from '../../src/store/sql/shared-tables.ts';
+import type { SharedContext, Work } from '../../src/store/sql/work.ts';
 
-export interface Disk extends Omit<EventLog, 'close' | 'follow' | 'onCommitted' | 'onPoisoned'> {
+export interface Disk extends Omit<EventLog, 'close' | 'follow' | 'onCommitted' | 'onPoisoned' | 'nodes'> {
   readonly history: History;
   readonly rows: RowReader;
+  /** Does work of the store in a transaction of its own. */
+  run<T>(work: Work<T>): T;
+  readonly shared: SharedContext;
   /** What the writer announced since this was last asked. */
   announced(): Notice[];
   /** The content of every frame that was ever written, by run and id. */
@@ -42,17 +48,30 @@ export interface Disk extends Omit<EventLog, 'close' | 'follow' | 'onCommitted' 
 
 export interface DiskOptions {
   readonly now: () => number;
+  /** The store's clock, by which nodes live: it does not jump. */
+  readonly elapsed: () => number;
   readonly hear: (events: readonly Recorded[]) => void;
   /** The lease that a run has, by the facts alone. */
   readonly leaseOf: (runId: string) => { attempt: number; leaseId: string } | undefined;
   readonly fail: (error: unknown) => void;
+  /** Several servers use it. */
+  readonly isShared: boolean;
 }
 
-export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
+export function openDisk({ now, elapsed, hear, leaseOf, fail, isShared }: DiskOptions): Disk {
   const db = openConnection(':memory:');
   const prepare = createStatements(db);
-  const { run, context } = prepare.driver;
+  const { run } = prepare.driver;
+  const shared: SharedContext = {
+    ...{ clock: 'simulated_now()', skipLocked: '', storedId: (parameter) => `stored_id(${parameter})` },
+  };
+  const context = isShared ? Object.assign(prepare.driver.context, { shared }) : prepare.driver.context;
   prepareSchema(db);
+  if (isShared) {
+    db.function('simulated_now', elapsed);
+    db.exec('DROP TABLE queue');
+    for (const table of Object.entries(SHARED)) db.exec(toSqlite(table));
+  }
   prepareRows(db, prepare, projection);
   let notices: Notice[] = [];
   let written = 0;
@@ -129,6 +148,8 @@ export function openDisk({ now, hear, leaseOf, fail }: DiskOptions): Disk {
     payloads: history.payloads,
     views: history.views,
     rows,
+    run,
+    shared,
     history,
     announced: () => notices.splice(0),
     frames,

@@ -4,6 +4,7 @@
  */
 import type { Batch, CommitResult, EventLog, Notice } from '../../src/store/port/log.ts';
 import type { Random } from '../support/random.ts';
+import type { Nodes } from '../../src/store/port/nodes.ts';
 import type { Disk } from './disk.ts';
 import type { Faults } from './faults.ts';
 import type { Schedule } from './schedule.ts';
@@ -25,6 +26,11 @@ export interface FaultLogOptions {
   readonly random: Random;
   readonly faults: Faults;
   readonly disk: Disk;
+  readonly nodes: (views: Views) => Nodes;
+  /** Others use the disk too: what is of unknown outcome is asked for again, and no process ends for it. */
+  readonly isShared: boolean;
+  /** Something has happened after which another process may do again what this one does. */
+  readonly onDisruption: () => void;
   /** The machine stops, at once. */
   readonly crash: (why: string) => void;
   readonly fail: (error: unknown) => void;
@@ -40,7 +46,8 @@ interface Waiting {
 const MUCH_LATER_MS = 10_000;
 const MAX_IN_ONE_STEP = 10_000;
 
-export function openFaultLog({ schedule, random, faults, disk, crash, fail }: FaultLogOptions): FaultLog {
+export function openFaultLog(options: FaultLogOptions): FaultLog {
+  const { schedule, random, faults, disk, isShared, onDisruption, crash, fail } = options;
   const listeners = new Set<(notice: Notice) => void>();
   const poisonListeners = new Set<(cause: string) => void>();
   let queue: Waiting[] = [];
@@ -48,7 +55,7 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
   let life: 'alive' | 'closed' | 'zombie' | 'dead' = 'alive';
   let poisoned: string | undefined;
   let drained: (() => void)[] = [];
-  let asked = { step: 0, times: 0 };
+  let count = { step: 0, times: 0 };
 
   const isDead = (): boolean => life === 'dead';
   const write = (label: string, work: () => void): void => {
@@ -61,7 +68,9 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
     const group = queue.splice(0, random.chance(0.7) ? queue.length : 1);
     if (group.length > 1) faults.count('commits share a transaction');
     if (faults.happens('crash before a commit')) return crash('before a commit');
-    if (faults.happens('unknown outcome, not written')) return poison('not written', group);
+    if (faults.happens('unknown outcome, not written')) return unknown('not written', group);
+    // What others have announced, these listeners do not hear.
+    disk.announced();
     const settled = group.map(({ batch }) =>
       disk.commit(batch).then(
         (result) => ({ result }),
@@ -72,7 +81,7 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
       schedule.note(`  ${group.map(({ batch }, index) => describe(batch, answers[index]!)).join(' | ')}`);
       const notices = disk.announced();
       if (faults.happens('crash after a commit, before its answer')) return crash('after a commit');
-      if (faults.happens('unknown outcome, written')) return poison('written', group);
+      if (!isShared && faults.happens('unknown outcome, written')) return poison('written', group);
       const answer = (): void => {
         if (life === 'dead' || life === 'zombie') return;
         group.forEach(({ resolve, reject }, index) => {
@@ -83,7 +92,8 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
         notices.forEach(announce);
         next();
       };
-      if (faults.happens('answer of a commit late')) schedule.soon('answer', answer);
+      if (isShared && faults.happens('unknown outcome, written')) unanswered('written', group, answer);
+      else if (faults.happens('answer of a commit late')) schedule.soon('answer', answer);
       else answer();
     });
   }
@@ -103,6 +113,28 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
     if (faults.happens('notice late')) schedule.soon('late notice', tell);
     else queueMicrotask(tell);
     if (faults.happens('notice repeated')) schedule.soon('repeated notice', tell);
+  }
+
+  const unknown = (how: string, group: readonly Waiting[]): void =>
+    isShared ? unanswered(how, group, () => again(group)) : poison(how, group);
+
+  /** The store is asked again, and says soon what has become of it, or too late for those that wait. */
+  function unanswered(how: string, group: readonly Waiting[], settle: () => void): void {
+    schedule.note(`  no answer: ${how}`);
+    onDisruption();
+    if (random.chance(0.7))
+      return void schedule.at(schedule.elapsed + random.int(0, 3_000), 'asked again', settle);
+    schedule.at(schedule.elapsed + MUCH_LATER_MS, 'given up', () => {
+      if (life === 'dead' || life === 'zombie') return;
+      const cause = `simulated: ${how}`;
+      for (const { resolve } of group) resolve({ kind: 'unknown-outcome', cause });
+      next();
+    });
+  }
+
+  function again(group: readonly Waiting[]): void {
+    queue = [...group, ...queue];
+    flush();
   }
 
   function poison(how: string, group: readonly Waiting[]): void {
@@ -154,9 +186,9 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
 
   /** X4 Somebody who asks on and on within one step lets nobody else have a turn. */
   function counted<T>(ask: () => T): T {
-    if (schedule.steps !== asked.step) asked = { step: schedule.steps, times: 0 };
-    asked.times += 1;
-    if (asked.times > MAX_IN_ONE_STEP) {
+    if (schedule.steps !== count.step) count = { step: schedule.steps, times: 0 };
+    count.times += 1;
+    if (count.times > MAX_IN_ONE_STEP) {
       const error = new Error('X4 a loop keeps the process to itself');
       fail(error);
       throw error;
@@ -174,6 +206,9 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
     );
 
   const { views, payloads } = disk;
+  const asked = Object.fromEntries(
+    Object.entries(views).map(([aggregate, questions]) => [aggregate, viaRead(questions as Questions)]),
+  ) as unknown as Views;
   return {
     place: disk.place,
     bytes: disk.bytes,
@@ -201,9 +236,8 @@ export function openFaultLog({ schedule, random, faults, disk, crash, fail }: Fa
       secret: (...args) => read(() => payloads.secret(...args)),
       body: (...args) => read(() => payloads.body(...args)),
     },
-    views: Object.fromEntries(
-      Object.entries(views).map(([aggregate, questions]) => [aggregate, viaRead(questions as Questions)]),
-    ) as unknown as Views,
+    views: asked,
+    nodes: options.nodes(asked),
     async close() {
       if (writing) await new Promise<void>((resolve) => drained.push(resolve));
       if (life === 'alive') life = 'closed';

@@ -21,6 +21,9 @@ export const FAULTS = [
   'clock set forward',
   'clock set back',
   'write of a dead process',
+  'node frozen',
+  'node cut off',
+  'renewals lost',
   'write after the end of the attempt',
   'worker lost',
   'graph ignores its signal',
@@ -69,6 +72,8 @@ const HIGHEST: Partial<Record<Fault, number>> = {
   'clock set back': 0.08,
   'write of a dead process': 0.5,
   'worker lost': 0.3,
+  'node frozen': 0.004,
+  'renewals lost': 0.1,
 };
 
 export function createFaults(random: Random): Faults {

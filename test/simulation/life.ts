@@ -8,7 +8,7 @@ import { createFaults, type Fault } from './faults.ts';
 import { makePlan, type Plan } from './graphs.ts';
 import { checkAll, checkEnd, checkStep, checkStops, unfinished } from './invariants.ts';
 import { createLedger } from './ledger.ts';
-import { startProcess, type Process, type World } from './process.ts';
+import { startProcess, type Process, type Services, type World } from './process.ts';
 import { createReaders } from './readers.ts';
 import { createReceivers } from './receivers.ts';
 import { createSchedule } from './schedule.ts';
@@ -20,6 +20,7 @@ export interface Life {
   /** What was broken first, if anything was. */
   readonly failure: Error | undefined;
   readonly trace: readonly string[];
+  readonly servers: number;
   /** Everything that the seed chose for the whole life. */
   readonly choices: object;
 }
@@ -32,7 +33,11 @@ const MAX_STEPS = 100_000;
 const LOOK_EVERY = 80;
 
 /** `inspect` sees the world in the middle of things, when clients have asked for all that they ask for. */
-export async function liveOnce(seed: number, inspect?: (world: World) => Promise<void>): Promise<Life> {
+export async function liveOnce(
+  seed: number,
+  inspect?: (world: World) => Promise<void>,
+  servers = 1,
+): Promise<Life> {
   const random = createRandom(seed);
   const schedule = createSchedule(random);
   const faults = createFaults(random);
@@ -47,13 +52,16 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
       fail(error);
     }
   };
-  const receivers = createReceivers(schedule, random, faults);
+  const disruptions = { count: 0 };
+  const receivers = createReceivers(schedule, random, faults, disruptions);
   const ledger = createLedger(schedule, (deliveryId) => receivers.assertAccepted(deliveryId));
   const disk = openDisk({
     now: () => schedule.now(),
+    elapsed: () => schedule.elapsed,
     hear: (events) => ledger.hear(events),
     leaseOf: (runId) => ledger.runs.get(runId)?.lease,
     fail,
+    isShared: servers > 1,
   });
   const plans = new Map<string, Plan>();
   const planOf = (runId: string): Plan => {
@@ -62,6 +70,7 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
     return plan;
   };
   const settings = {
+    servers,
     concurrency: random.int(1, 4),
     capacity: random.pick([1, 10]),
     runTimeoutMs: random.pick([8_000, 40_000]),
@@ -69,7 +78,9 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
     maxCharges: random.int(2, 4),
   };
   const ids = seededIds({ now: () => schedule.now() }, random);
-  const world: World = { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings };
+  const world: World = {
+    ...{ schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings, disruptions },
+  };
   const clients = createClients(world);
   const readers = createReaders(world);
   let deeds = random.int(10, 40);
@@ -81,50 +92,77 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
   /** For a server that takes requests. */
   let waiting = true;
 
-  let process: Process;
-  function boot(): void {
-    schedule.note('the server starts');
+  const processes: Process[] = [];
+
+  function boot(server: number): void {
+    schedule.note(`server ${server} starts`);
     since = schedule.elapsed;
-    process = startProcess(world, crash);
-    const starting = process;
+    const starting = startProcess(world, (why) => crash(server, why));
+    processes[server] = starting;
     if (faults.happens('crash while starting'))
       schedule.soon('crash while starting', () => {
-        if (starting === process && starting.isAlive && starting.services === undefined)
-          crash('while starting');
+        if (starting === processes[server] && starting.isAlive && starting.services === undefined)
+          crash(server, 'while starting');
       });
   }
 
-  function crash(why: string): void {
-    if (!process.isAlive) return;
-    schedule.note(`the server crashes: ${why}`);
-    end(faults.rates['write of a dead process'] !== 0 && random.chance(0.5));
+  function crash(server: number, why: string): void {
+    if (!processes[server]!.isAlive) return;
+    schedule.note(`server ${server} crashes: ${why}`);
+    end(server, faults.rates['write of a dead process'] !== 0 && random.chance(0.5));
   }
 
-  function end(zombie: boolean): void {
-    process.die(zombie);
-    const dead = process;
+  function end(server: number, zombie: boolean): void {
+    const dead = processes[server]!;
+    disruptions.count += 1;
+    since = schedule.elapsed;
+    dead.die(zombie);
     if (zombie) schedule.at(schedule.elapsed + 60_000, 'a zombie ends', () => dead.die(false));
     clients.lost();
     readers.leave();
     guarded(() => checkStep(world));
-    schedule.at(schedule.elapsed + downTime(), 'restart', boot);
+    schedule.at(schedule.elapsed + downTime(), 'restart', () => boot(server));
   }
 
+  const allServers = (): number[] => Array.from({ length: servers }, (_, server) => server);
+  const living = (): number[] => allServers().filter((server) => processes[server]!.isAlive);
+  const serving = (): number[] => allServers().filter((server) => processes[server]!.services !== undefined);
+  const oneOf = (among: readonly number[]): number => (servers > 1 ? random.pick(among) : 0);
+  /** Of one of those that take requests. */
+  const anyServices = (): Services | undefined =>
+    serving().length === 0 ? undefined : processes[oneOf(serving())]!.services;
+
   function downTime(): number {
-    return faults.happens('long time down') ? random.int(60_000, 12 * HOUR) : random.int(0, 500);
+    return faults.happens('long time down')
+      ? random.int(60_000, servers > 1 ? 120_000 : 12 * HOUR)
+      : random.int(0, 500);
   }
 
   async function stopGracefully(): Promise<void> {
-    const stopping = process;
-    schedule.note('the server is told to stop');
+    const server = oneOf(serving());
+    const stopping = processes[server]!;
+    schedule.note(`server ${server} is told to stop`);
     faults.count('graceful stop');
     clients.lost();
     readers.leave();
+    disruptions.count += 1;
     await stopping.stop();
-    schedule.note('the server has stopped');
-    if (stopping !== process || !stopping.isAlive) return;
-    guarded(() => assert.deepEqual(stopping.remains(), [], 'a stopped process left something behind'));
-    end(false);
+    schedule.note(`server ${server} has stopped`);
+    if (stopping !== processes[server] || !stopping.isAlive) return;
+    // Of several, one may have stopped before the store has answered.
+    if (servers === 1)
+      guarded(() => assert.deepEqual(stopping.remains(), [], 'a stopped process left something behind'));
+    end(server, false);
+  }
+
+  function freeze(): void {
+    if (servers === 1 || !faults.happens('node frozen')) return;
+    const ms = random.pick([5_000, 12_000, 30_000]);
+    const server = oneOf(living());
+    schedule.note(`server ${server} is frozen for ${ms} ms`);
+    processes[server]!.freeze(ms);
+    disruptions.count += 1;
+    since = schedule.elapsed + ms;
   }
 
   function jump(): void {
@@ -139,7 +177,7 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
 
   /** The next one comes after a while, once the server takes requests. */
   function deed(): void {
-    const { services } = process;
+    const services = anyServices();
     waiting = services === undefined;
     if (services === undefined || deeds === 0) return;
     deeds -= 1;
@@ -163,9 +201,12 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
       guarded(() => checkStep(world));
       if (checked - looked >= LOOK_EVERY) await look();
     }
-    if (process.isAlive) guarded(() => checkStops(world, since));
-    if (waiting && process.services !== undefined) later();
-    if (process.isAlive && faults.happens('crash between two steps')) crash('between two steps');
+    if (living().length > 0) {
+      guarded(() => checkStops(world, since));
+      if (faults.happens('crash between two steps')) crash(oneOf(living()), 'between two steps');
+      else freeze();
+    }
+    if (waiting && serving().length > 0) later();
     assert.ok(schedule.steps < MAX_STEPS, 'the life takes too many steps');
     return more && failure === undefined;
   }
@@ -181,18 +222,19 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
     schedule.jump(behind);
     schedule.note('no more faults');
     // It may be down for hours yet.
-    while (process.services === undefined && (await step()));
+    while (serving().length < servers && (await step()));
     let deadline = schedule.elapsed + PATIENCE_MS;
     let left: string[] = [];
     let open = Infinity;
     do {
-      if (process.services !== undefined) readers.stay(process.services);
+      const services = anyServices();
+      if (services !== undefined) readers.stay(services);
       const waiting = clients.waiting() > 0 ? [`${clients.waiting()} clients wait for an answer`] : [];
       left = [...waiting, ...unfinished(world), ...readers.behind()];
       // Runs that take all the time they may, one after the other, are no standstill.
       if (left.length < open) deadline = schedule.elapsed + PATIENCE_MS;
       open = Math.min(open, left.length);
-      if (process.services !== undefined && left.length === 0) return;
+      if (services !== undefined && left.length === 0) return;
     } while (await step(deadline));
     if (failure === undefined)
       fail(new Error(`X5 after ${PATIENCE_MS} ms without faults:\n${left.join('\n')}`));
@@ -202,10 +244,11 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
   async function giveUp(): Promise<void> {
     const owed = (): boolean => [...ledger.deliveries.values()].some(({ status }) => status === 'owed');
     while (owed() && failure === undefined) {
-      process.die(false);
+      for (const process of processes) process.die(false);
       readers.leave();
       schedule.jump(13 * HOUR);
-      schedule.at(schedule.elapsed, 'restart', boot);
+      disruptions.count += 1;
+      for (const server of allServers()) schedule.at(schedule.elapsed, 'restart', () => boot(server));
       const deadline = schedule.elapsed + 2_000;
       while (owed() && (await step(deadline)));
     }
@@ -213,18 +256,19 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
 
   async function finish(): Promise<void> {
     readers.leave();
+    while (serving().length < servers && (await step()));
     let stopped = false;
-    process.stop().then(() => (stopped = true), fail);
+    Promise.all(processes.map((process) => process.stop())).then(() => (stopped = true), fail);
     const deadline = schedule.elapsed + 30_000;
     while (!stopped && (await step(deadline)));
     if (failure !== undefined) return;
     assert.ok(stopped, 'the server does not stop');
     await look();
-    checkEnd(world, process);
+    for (const process of processes) checkEnd(world, process);
   }
 
   try {
-    boot();
+    for (const server of allServers()) boot(server);
     // Steps that nobody waits for until the server is there.
     schedule.soon('begin', () => undefined);
     while (deeds > 0 && (await step()));
@@ -235,7 +279,7 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
   } catch (error) {
     fail(error);
   } finally {
-    process!.die(false);
+    for (const process of processes) process.die(false);
     disk.close();
   }
   return {
@@ -244,6 +288,7 @@ export async function liveOnce(seed: number, inspect?: (world: World) => Promise
     faults: faults.counts,
     failure,
     trace: schedule.trace,
+    servers,
     choices: { settings, rates: faults.rates },
   };
 }

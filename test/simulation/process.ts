@@ -20,7 +20,8 @@ import type { Faults } from './faults.ts';
 import { openSimulatedGraphs, type Plan } from './graphs.ts';
 import type { Ledger } from './ledger.ts';
 import type { Receivers } from './receivers.ts';
-import { createProcessClock, type Schedule } from './schedule.ts';
+import { oneOfSeveral, soleNode, type SimulatedNodes } from './nodes.ts';
+import { createProcessClock, createProcessSchedule, type Schedule } from './schedule.ts';
 
 export interface World {
   readonly schedule: Schedule;
@@ -34,9 +35,13 @@ export interface World {
   /** Something is not as it has to be. */
   readonly fail: (error: unknown) => void;
   readonly settings: Settings;
+  /** Counts what has happened after which a server may do again what another did. */
+  readonly disruptions: { count: number };
 }
 
 interface Settings {
+  /** Servers that share the disk. */
+  readonly servers: number;
   readonly concurrency: number;
   /** How many threads stay in memory. */
   readonly capacity: number;
@@ -55,6 +60,8 @@ export interface Process {
   /** Once it takes requests. */
   readonly services: Services | undefined;
   readonly isAlive: boolean;
+  /** Nothing of it happens for so long. */
+  freeze(ms: number): void;
   /** `zombie`: its graphs go on for a while and do not know. */
   die(zombie: boolean): void;
   stop(): Promise<void>;
@@ -63,11 +70,22 @@ export interface Process {
 }
 
 export function startProcess(world: World, crash: (why: string) => void): Process {
-  const { schedule, random, ids, faults, ledger, disk, receivers, planOf, fail, settings } = world;
+  const { random, ids, faults, ledger, disk, receivers, planOf, fail, settings } = world;
+  const schedule = createProcessSchedule(world.schedule);
   const clock = createProcessClock(schedule);
-  const log = openFaultLog({ schedule, random, faults, disk, crash, fail });
   let life: 'alive' | 'zombie' | 'dead' = 'alive';
   const isAlive = (): boolean => life === 'alive';
+  const isShared = settings.servers > 1;
+  const onDisruption = (): void => void (world.disruptions.count += 1);
+  let node!: SimulatedNodes;
+  const log = openFaultLog({
+    ...{ schedule, random, faults, disk, isShared, onDisruption, crash, fail },
+    nodes(views) {
+      const shared = { schedule, random, faults, disk, clock, ids, isAlive, fail, onDisruption };
+      node = isShared ? oneOfSeveral(shared) : soleNode(views.runs, schedule.now);
+      return node.nodes;
+    },
+  });
   let stopping = false;
   let services: Services | undefined;
   const out = receivers.connect(clock, isAlive);
@@ -81,13 +99,19 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
   });
   const onFault = (error: unknown, context: string): void => {
     // A log that takes no more is what the process is about to end for.
-    if (isAlive() && log.poisoned === undefined && !stopping)
+    const isUnanswered = isShared && error instanceof Error && error.name === 'LogUnavailable';
+    if (isAlive() && log.poisoned === undefined && !stopping && !isUnanswered)
       fail(new Error(`fault while ${context}`, { cause: error }));
   };
-  let stops: (() => Promise<unknown> | void)[] = [() => log.close(), () => graphs.close()];
+  let stops: (() => Promise<unknown> | void)[] = [
+    () => node.end(true),
+    () => log.close(),
+    () => graphs.close(),
+  ];
   let readers: () => number = () => 0;
 
   async function boot(): Promise<void> {
+    await node.join();
     const webhooks = { enabled: true, render: renderDelivery };
     const threads = createThreads({ log, clock, ids, webhooks, capacity: settings.capacity });
     const deliveries = createDeliveries({ log, ids });
@@ -95,7 +119,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const ttl = { refreshOnRead: false, defaultTtl: null };
     const store = createStore({ log, items, clock, ttl, embedder: undefined, onFault });
     const maintenance = createThreadMaintenance({ log, threads, deltaBasesOf: () => [] });
-    await recoverRuns(log, threads, { maxCharges: settings.maxCharges });
+    await recoverRuns(log, threads, { maxCharges: settings.maxCharges, ids });
     const { hub, ...streams } = openStreams(log, clock);
     readers = hub.readers;
     stops.push(() => hub.close());
@@ -138,6 +162,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
 
   boot().catch((error: unknown) => {
     if (!isAlive()) return;
+    if (isShared && error instanceof Error && error.name === 'LogUnavailable') return crash('while starting');
     // A start that cannot write ends the process, and the next one tries again.
     if (log.poisoned === undefined) fail(new Error('the process does not start', { cause: error }));
   });
@@ -149,8 +174,10 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     get isAlive() {
       return isAlive();
     },
+    freeze: schedule.freeze,
     die(zombie) {
       life = zombie ? 'zombie' : 'dead';
+      node.end(false);
       log.die(zombie);
       clock.end();
     },

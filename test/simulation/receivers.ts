@@ -29,10 +29,17 @@ interface SimulatedOut extends HttpOut {
 const DEADLINE_MS = 10_000;
 const PER_HOST = 4;
 
-export function createReceivers(schedule: Schedule, random: Random, faults: Faults): Receivers {
+/** `disruptions`: what has happened after which a server may send again what another has delivered. */
+export function createReceivers(
+  schedule: Schedule,
+  random: Random,
+  faults: Faults,
+  disruptions: { readonly count: number },
+): Receivers {
   const bodies = new Map<string, string>();
   const accepted = new Set<string>();
-  const answered = new Set<string>();
+  /** Deliveries whose success a server was told, and how many disruptions there had been. */
+  const answered = new Map<string, number>();
   const isFlaky = random.chance(0.5);
   const hasDead = random.chance(0.06);
   const hosts = ['a.example', 'b.example', ...(hasDead ? ['dead.example'] : [])];
@@ -44,6 +51,7 @@ export function createReceivers(schedule: Schedule, random: Random, faults: Faul
     const before = bodies.get(id) ?? body;
     assert.equal(body, before, `W2 webhook ${id} changed from one attempt to the next`);
     bodies.set(id, body);
+    assert.notEqual(answered.get(id), disruptions.count, `W2 webhook ${id} is sent again without a reason`);
     schedule.note(`  POST ${url} ${id}`);
     return id;
   }
@@ -102,7 +110,7 @@ export function createReceivers(schedule: Schedule, random: Random, faults: Faul
       if (way === 'accept' || way === 'vanish') accepted.add(id);
       const request = underWay.get(id);
       if (!isAlive() || request === undefined) return;
-      if (way === 'accept') answered.add(id);
+      if (way === 'accept') answered.set(id, disruptions.count);
       request.end(ANSWERS[way]);
     }
   }

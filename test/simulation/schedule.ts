@@ -19,6 +19,8 @@ export interface Schedule {
   at(elapsed: number, label: string, work: () => void): () => void;
   /** The same after a while: mostly at once or soon, seldom long after. */
   soon(label: string, work: () => void): () => void;
+  /** Draws how long something takes: mostly no time or little, seldom long. */
+  delay(): number;
   /** The next step with all that it sets off; false when nothing waits, or nothing until `until`. */
   step(until?: number): Promise<boolean>;
   /** A line of the life's trace. */
@@ -76,7 +78,8 @@ export function createSchedule(random: Random): Schedule {
         if (index >= 0) tasks.splice(index, 1);
       };
     },
-    soon: (label, work) => schedule.at(elapsed + random.pick(DELAYS), label, work),
+    delay: () => random.pick(DELAYS),
+    soon: (label, work) => schedule.at(elapsed + schedule.delay(), label, work),
     async step(until = Infinity) {
       const task = tasks.at(-1);
       if (task === undefined || task.at > until) return false;
@@ -95,6 +98,36 @@ export function createSchedule(random: Random): Schedule {
     digest: () => fingerprint(trace.join('\n')),
   };
   return schedule;
+}
+
+export interface ProcessSchedule extends Schedule {
+  /** Nothing of the process happens for so long. */
+  freeze(ms: number): void;
+}
+
+/** The schedule as one process has it: what is due while it is frozen happens afterwards. */
+export function createProcessSchedule(schedule: Schedule): ProcessSchedule {
+  let frozenUntil = 0;
+  function at(when: number, label: string, work: () => void): () => void {
+    let cancel = schedule.at(when, label, function go() {
+      if (schedule.elapsed < frozenUntil) cancel = schedule.at(frozenUntil, label, go);
+      else work();
+    });
+    return () => cancel();
+  }
+  return {
+    ...{ now: schedule.now, jump: schedule.jump, step: schedule.step, note: schedule.note },
+    ...{ trace: schedule.trace, digest: schedule.digest, at },
+    get elapsed() {
+      return schedule.elapsed;
+    },
+    get steps() {
+      return schedule.steps;
+    },
+    soon: (label, work) => at(schedule.elapsed + schedule.delay(), label, work),
+    delay: schedule.delay,
+    freeze: (ms) => void (frozenUntil = schedule.elapsed + ms),
+  };
 }
 
 export interface ProcessClock extends Clock {

@@ -13,12 +13,13 @@ export async function simulate(
   first: number,
   count: number,
   onLife: (seed: number, life: Life) => void = () => undefined,
+  servers = 1,
 ): Promise<Simulated> {
   const faults = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<Fault, number>;
   let steps = 0;
   for (let lives = 0; lives < count; lives++) {
     const seed = (first + lives) >>> 0;
-    const life = await liveOnce(seed);
+    const life = await liveOnce(seed, undefined, servers);
     onLife(seed, life);
     steps += life.steps;
     for (const [fault, times] of life.faults) faults[fault] += times;
@@ -34,6 +35,6 @@ export function describeFailure({ seed, life }: NonNullable<Simulated['failed']>
     JSON.stringify(life.choices),
     life.failure?.stack ?? '',
     ...(life.failure?.cause instanceof Error ? [life.failure.cause.stack ?? ''] : []),
-    `SEED=${seed}; to see it again: npm run simulate -- 1 ${seed}`,
+    `SEED=${seed}; to see it again: npm run simulate -- 1 ${seed} ${life.servers}`,
   ].join('\n');
 }

@@ -131,6 +131,7 @@ export function createMemoryLog(options: {
     onPoisoned: () => () => undefined,
     payloads: absent('payloads'),
     views: absent('views'),
+    nodes: absent('nodes'),
     async close() {
       if (waiting.length > 0) flush();
       closed = true;

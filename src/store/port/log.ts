@@ -11,6 +11,7 @@
  */
 import type { Json } from '../../kernel/json.ts';
 import type { DomainEvent, Recorded } from './events.ts';
+import type { Nodes } from './nodes.ts';
 import type { PayloadReader, PayloadWrite, StoredFrame } from './payloads.ts';
 import type { Views } from './views/views.ts';
 
@@ -121,6 +122,7 @@ export interface EventLog {
   onPoisoned(listener: (cause: string) => void): () => void;
   readonly payloads: PayloadReader;
   readonly views: Views;
+  readonly nodes: Nodes;
   /** Waits for commits under way, then closes. A commit after that is of unknown outcome. */
   close(): Promise<void>;
 }

@@ -70,9 +70,9 @@ export interface AcceptedRequest {
 export type PayloadWrite =
   /**
    * The thread's place in the queue: the earliest start that its runs allow, 0 to come before all others, null while a
-   * run executes, undefined without open runs.
+   * run executes, undefined without open runs. `holder`: the node that executes it.
    */
-  | { kind: 'queue'; threadId: string; next: number | null | undefined }
+  | { kind: 'queue'; threadId: string; next: number | null | undefined; holder?: string | undefined }
   /** `times`: when the frames were committed, if not in this commit, milliseconds since 1970. */
   | {
       kind: 'frames';

@@ -1,6 +1,6 @@
 /** The event log in a PostgreSQL database. See port/log.ts for what it keeps. */
 import pg from 'pg';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, FollowingClock } from '../../kernel/clock.ts';
 import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
@@ -17,9 +17,11 @@ import type { Work, WorkContext } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
 import { lookAt } from './look.ts';
+import { joinNodes } from './nodes.ts';
 import { assertUsable } from './pooler.ts';
 import { findTables, prepareSchema } from './schema.ts';
 import { connect, createPool, type Session } from './sessions.ts';
+import { SHARED_CONTEXT } from './shared.ts';
 import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
 
@@ -41,7 +43,8 @@ export interface PostgresLogOptions {
     readonly writer: (context: WorkContext) => PayloadWriter;
     readonly reader: (context: WorkContext, run: <T>(work: Work<T>) => Promise<T>) => PayloadReader;
   };
-  readonly clock: Clock;
+  /** Follows the database's clock. */
+  readonly clock: Clock & Partial<FollowingClock>;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
   readonly onFault: (error: unknown) => void;
 }
@@ -50,9 +53,9 @@ export interface PostgresLogOptions {
 export async function openPostgresLog(options: PostgresLogOptions): Promise<EventLog> {
   const { projection, keys = [], tables = SCHEMA, payloads: of, clock, onFault } = options;
   const address = readAddress(options.url);
-  const { coder, unlock } = await prepare(address, tables, keys);
+  const coder = await prepare(address, tables, keys);
   const context: WorkContext = {
-    ...{ coder, order: 'seq', lockRows: 'FOR SHARE', isAlone: false },
+    ...{ coder, order: 'seq', lockRows: 'FOR SHARE', shared: SHARED_CONTEXT },
     listed: (list) => `json_array_elements_text(${list}::json)`,
   };
   const points = createPool(address, address.pool - SCAN_SESSIONS);
@@ -82,6 +85,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     },
   });
   const payloads = of.reader(context, (work) => points.lend((session) => session.run(work, 'snapshot')));
+  const node = await joinNodes({ url: options.url, clock, run: read, onFault }).catch((error: unknown) => {
+    throw unusable(address, error);
+  });
   const { listenUrl = options.url } = options;
   const wakeUps = openWakeUps(
     { ...readAddress(listenUrl), schema: address.schema },
@@ -112,10 +118,11 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     onPoisoned: () => () => undefined,
     payloads,
     views: createViews(createAsk(points, scans, openCells(coder)), payloads.containing),
+    nodes: node.nodes,
     async close() {
       await writer.drain();
       await writer.stop();
-      await Promise.all([wakeUps.close(), points.close(), scans.close(), unlock()]);
+      await Promise.all([wakeUps.close(), points.close(), scans.close(), node.leave()]);
     },
   };
 }
@@ -124,27 +131,20 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
 const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`;
 
-/** Held as long as its connection, by the one server of a schema. */
-const LOCK = `SELECT pg_try_advisory_lock(hashtextextended('rewound ' || current_schema(), 1)) AS is_free`;
-
 async function prepare(
   address: Address,
   tables: Readonly<Record<string, Table>>,
   keys: EncryptionKeys,
-): Promise<{ coder: Coder; unlock(): Promise<void> }> {
+): Promise<Coder> {
   let session: Session | undefined;
   try {
     session = await connect(address);
     await assertUsable(address, session);
-    const { coder } = await session.run(prepareLog(tables, address.schema, keys));
-    const [lock] = await session.ask<{ is_free: number }>(LOCK);
-    // Other tables have no queue, which is what two servers must not share.
-    if (lock!.is_free === 0 && tables === SCHEMA)
-      throw new Error('another server uses it: stop that one, or name another schema');
-    return { coder, unlock: session.end };
+    return (await session.run(prepareLog(tables, address.schema, keys))).coder;
   } catch (error) {
-    await session?.end();
     throw unusable(address, error);
+  } finally {
+    await session?.end();
   }
 }
 

@@ -4,7 +4,8 @@
  */
 import { Unavailable } from '../../kernel/unavailable.ts';
 import { carriedView } from '../sql/rows/carried-threads.ts';
-import { QUEUE, SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
+import { SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
+import { SHARED } from '../sql/shared-tables.ts';
 import { rows, write as step, type Step, type Work } from '../sql/work.ts';
 import { toPostgres, typeOf } from './dialect.ts';
 import { ID_BLOCK, NONE_FOUND } from './exchange.ts';
@@ -57,6 +58,12 @@ const PAYLOADS = [
   `CREATE TABLE imports (storage_key ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, at bigint NOT NULL)`,
 ];
 
+/** Each run changes a row of the queue several times: it is cleaned by the number of changes, not by its size. */
+const UPKEEP = [
+  `ALTER TABLE queue SET (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+    autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000, autovacuum_vacuum_cost_delay = 0)`,
+];
+
 const FUNCTIONS = [
   `CREATE FUNCTION rewound_some(rows_ bigint) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
@@ -69,8 +76,9 @@ const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
   `CREATE TABLE meta (key ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`,
   ...LOG,
   ...PAYLOADS,
-  ...Object.entries({ ...derived, queue: QUEUE }).flatMap(([name, table]) => toPostgres(name, table)),
+  ...Object.entries({ ...derived, ...SHARED }).flatMap(([name, table]) => toPostgres(name, table)),
   ...(derived === SCHEMA ? [carriedView((declared) => `NULL::${typeOf(declared)}`)] : []),
+  ...UPKEEP,
   ...FUNCTIONS,
   `INSERT INTO meta VALUES ('format', '${FORMAT}'), ('rows', '${VERSION}')`,
 ];

@@ -48,9 +48,9 @@ const conflict = (stream: string): Refused => new Refused({ kind: 'version-confl
 const IS_AT = '(SELECT coalesce(max(version), 0) FROM events WHERE stream = ?) = ?';
 
 /** L2 Refuses the batch when the stream is at another version; it stays at this one until the commit. */
-export function* guardVersion({ isAlone }: WorkContext, { stream, expected }: Append): Work<void> {
+export function* guardVersion({ shared }: WorkContext, { stream, expected }: Append): Work<void> {
   const refusal = (): Refused => conflict(stream);
-  if (isAlone) {
+  if (shared === undefined) {
     yield some(`SELECT 1 WHERE ${IS_AT}`, [stream, expected], refusal);
     return;
   }

@@ -36,6 +36,15 @@ export const some = (sql: string, params: StepParams, refusal: () => Error): Ste
 });
 export const newIds = (table: string, of = 1): Step => ({ want: 'ids', sql: table, params: { count: of } });
 
+export interface SharedContext {
+  /** Milliseconds since 1970 by the store's clock, as an SQL expression. */
+  readonly clock: string;
+  /** Behind a SELECT: rows that another transaction has locked are passed by. */
+  readonly skipLocked: string;
+  /** A run's id as rows of frames have it, given the parameter. */
+  readonly storedId: (parameter: string) => string;
+}
+
 /** What work knows of the engine that runs it. */
 export interface WorkContext {
   readonly coder: Coder;
@@ -43,8 +52,8 @@ export interface WorkContext {
   readonly order: string;
   /** Behind a SELECT: the rows that it finds stay as they are until the commit. */
   readonly lockRows: string;
-  /** No other transaction writes before this one ends. */
-  readonly isAlone: boolean;
   /** Selects from the list in JSON that a column or parameter holds, as `value`. */
   readonly listed: (list: string) => string;
+  /** Of an engine that several servers share; undefined where no other transaction writes before this one ends. */
+  readonly shared?: SharedContext;
 }

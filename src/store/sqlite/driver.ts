@@ -50,7 +50,7 @@ export function createDriver(prepare: (sql: string) => Statement, coder: Coder):
   }
 
   return {
-    context: { coder, order: 'id', lockRows: '', isAlone: true, listed: (list) => `json_each(${list})` },
+    context: { coder, order: 'id', lockRows: '', listed: (list) => `json_each(${list})` },
     run,
     runAsync: async (work) => run(work),
     get changed() {

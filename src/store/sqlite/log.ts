@@ -23,6 +23,7 @@ import { giveUpReserve, openRoom } from './files/room.ts';
 import { prepareSchema } from './schema.ts';
 import { sizeOf } from './files/size.ts';
 import { createShredder, isLeftBehind } from './files/shredder.ts';
+import { createSoleNode } from './sole-node.ts';
 import { createStatements } from './statements.ts';
 import { createWriter } from './writer.ts';
 
@@ -123,6 +124,7 @@ function open(options: SqliteLogOptions): EventLog {
 
     const ask = { ...createAsk(prepare), scan: reader.scan };
     const payloads = createPayloadReader(context, runAsync, { held, heldValues });
+    const views = createViews(ask, payloads.containing);
     return {
       place: file,
       bytes: () => sizeOf(dir),
@@ -135,7 +137,8 @@ function open(options: SqliteLogOptions): EventLog {
       follow: () => () => undefined,
       onPoisoned: (listener) => subscribe(poisoned, listener),
       payloads,
-      views: createViews(ask, payloads.containing),
+      views,
+      nodes: createSoleNode(views.runs, clock.now),
       async close() {
         await writer.drain();
         writer.stop();

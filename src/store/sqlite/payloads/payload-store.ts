@@ -47,7 +47,7 @@ function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Wo
   const { context } = store.prepare.driver;
   switch (write.kind) {
     case 'queue':
-      return yield* writeQueue(write, at);
+      return yield* writeQueue(context, write, at);
     case 'frames':
       return writeFrames(store, write, at);
     case 'untracked-values':

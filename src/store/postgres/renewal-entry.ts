@@ -1,0 +1,85 @@
+/** Renews a node from a thread and a connection of its own: a busy event loop of the server does not hold it up. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { processTime, systemClock } from '../../kernel/clock.ts';
+import { RENEWAL_MS } from '../port/nodes.ts';
+import { joinNode, leaveNode, renewNode } from '../sql/nodes.ts';
+import type { Work } from '../sql/work.ts';
+import { readAddress } from './address.ts';
+import { CELLS, type RenewalAnswer, type RenewalOrder, type RenewalSetup } from './renewal-protocol.ts';
+import { connect, type Session } from './sessions.ts';
+import { SHARED_CONTEXT } from './shared.ts';
+
+/** A connection that says nothing for so long is replaced: the next renewal is not to wait for it. */
+const ANSWER_MS = 4_000;
+
+const { url, cells } = workerData as RenewalSetup;
+const state = new BigInt64Array(cells);
+const address = readAddress(url);
+const { after } = systemClock();
+let session: Session | undefined;
+let id = '';
+let cancel: () => void = () => undefined;
+
+async function run<T>(work: Work<T>): Promise<T> {
+  if (session === undefined || session.isLost) session = await connect(address);
+  const asked = session;
+  const cancelLimit = after(ANSWER_MS, () => void asked.end());
+  try {
+    return await asked.run(work);
+  } finally {
+    cancelLimit();
+  }
+}
+
+/** `time`: the store's, between the question and its answer. */
+function note(asked: bigint, time: number): void {
+  Atomics.store(state, CELLS.time, BigInt(Math.round(time)));
+  Atomics.store(state, CELLS.at, (asked + processTime()) / 2n);
+  Atomics.store(state, CELLS.last, asked);
+}
+
+async function renew(): Promise<void> {
+  const [asked, of] = [processTime(), id];
+  // One that fails is followed by the next one.
+  const time = await run(renewNode(SHARED_CONTEXT, of)).catch(() => -1);
+  if (of !== id) return;
+  if (time === undefined) Atomics.store(state, CELLS.isRefused, 1n);
+  else if (time >= 0) note(asked, time);
+}
+
+function renewLater(): void {
+  cancel();
+  cancel = after(RENEWAL_MS, () => {
+    renewLater();
+    void renew();
+  });
+}
+
+async function join(next: string, instead: string | undefined): Promise<void> {
+  cancel();
+  const asked = processTime();
+  const time = await run(joinNode(SHARED_CONTEXT, next, instead));
+  id = next;
+  Atomics.store(state, CELLS.isRefused, 0n);
+  note(asked, time);
+  renewLater();
+}
+
+async function leave(): Promise<void> {
+  cancel();
+  if (id !== '') await run(leaveNode(id)).catch(() => undefined);
+  await session?.end();
+}
+
+const say = (answer: RenewalAnswer): void => parentPort!.postMessage(answer);
+
+parentPort!.on('message', (order: RenewalOrder) => {
+  const done =
+    order.kind === 'join'
+      ? join(order.id, order.instead).then(() => say({ kind: 'joined' }))
+      : leave().then(() => {
+          say({ kind: 'left' });
+          parentPort!.close();
+        });
+  done.catch((error: unknown) => say({ kind: 'failed', message: (error as Error).message }));
+});

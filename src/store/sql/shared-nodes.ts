@@ -1,0 +1,29 @@
+/** What a server asks of the store as one of several nodes. */
+import type { Nodes } from '../port/nodes.ts';
+import { claimThreads, heldThreads, livingNodes, release, reserve, takeOver } from './nodes.ts';
+import type { SharedContext, Work } from './work.ts';
+
+interface Self {
+  readonly id: string | undefined;
+  onCutOff(listener: () => void): () => void;
+}
+
+export const createSharedNodes = (
+  context: SharedContext,
+  run: <T>(work: Work<T>) => Promise<T>,
+  self: Self,
+): Nodes => ({
+  get id() {
+    return self.id;
+  },
+  isShared: true,
+  onCutOff: self.onCutOff,
+  all: () => run(livingNodes(context)),
+  claimThreads: (now, limit) => run(claimThreads(context, now, limit)),
+  takeOver: () => run(takeOver(context)),
+  held: async () => (self.id === undefined ? [] : run(heldThreads(self.id))),
+  reserve: async (tasks) => (self.id === undefined ? [] : run(reserve(context, self.id, tasks))),
+  async release(task) {
+    if (self.id !== undefined) await run(release(self.id, task)).catch(() => undefined);
+  },
+});
