@@ -10,6 +10,7 @@ const host: Host = {
   cwd: process.cwd(),
   columns: process.stdout.columns,
   errorColumns: process.stderr.columns,
+  readIn: () => process.stdin,
   print: (line) => console.log(line),
   writeOut: (bytes) =>
     new Promise((resolve, reject) =>

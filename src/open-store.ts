@@ -7,7 +7,8 @@ import type { OnProgress } from './kernel/progress.ts';
 import { Unavailable } from './kernel/unavailable.ts';
 import { readAddress } from './store/postgres/address.ts';
 import type { Condition } from './store/port/condition.ts';
-import type { EventLog } from './store/port/log.ts';
+import type { EventLog, LogImport } from './store/port/log.ts';
+import type { LogSource } from './store/port/log-source.ts';
 import type { History } from './store/port/past.ts';
 import type { ThreadSource } from './store/port/thread-source.ts';
 import type { EncryptionKeys } from './store/sql/keyring.ts';
@@ -17,7 +18,8 @@ import { assertSound, conditionOf } from './store/sqlite/files/condition.ts';
 import { restore, type Restored, type RestoreOptions } from './store/sqlite/files/restore.ts';
 import { openHistory } from './store/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './store/sqlite/log.ts';
-import { openThreadSource } from './store/sqlite/payloads/thread-source.ts';
+import { openLogImport } from './store/sqlite/log-import.ts';
+import { openLogSource, openThreadSource } from './store/sqlite/payloads/thread-source.ts';
 import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
 
 type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
@@ -37,6 +39,10 @@ export interface Store {
   restore(file: string, options: RestoreOptions): Restored;
   /** R1 Opens one thread for an export, beside a running server too. Throws when there is no log. */
   openSource(threadId: string): ThreadSource;
+  /** R1 Opens all of the log for an export, beside a running server too. Rejects when there is no log. */
+  openLogSource(): Promise<LogSource>;
+  /** Opens a log that has no facts, or none but those of an import that broke, for what `openLogSource` gave. */
+  openLogImport(options: OpenLogOptions): Promise<LogImport>;
   /** Seals all content under the first key. Throws `DataDirectoryBusy`, and when there is no log. */
   rekey(onProgress: OnProgress): Rekeyed;
 }
@@ -56,6 +62,8 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
   condition: async () => conditionOf(dir, keys),
   restore: (file, options) => restore(file, dir, options),
   openSource: (threadId) => openThreadSource(dir, threadId, keys),
+  openLogSource: async () => openLogSource(dir, keys),
+  openLogImport: async (options) => openLogImport({ dir, keys, projection, ...options }),
   rekey(onProgress) {
     assertSound(dir);
     return rekey(dir, keys, projection.sealed ?? {}, onProgress);
@@ -80,6 +88,8 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
     restore: refuse(
       'a dump is put back by pg_restore --dbname="$PLATFORM_DATABASE_URL" FILE, into an empty database',
     ),
+    openLogSource: async () => refuse('exporting from a log on PostgreSQL is not supported yet')(),
+    openLogImport: async () => refuse('importing a log into PostgreSQL is not supported yet')(),
     openSource: refuse('exporting from a log on PostgreSQL is not supported yet'),
     rekey: refuse(
       'content keeps the key it was written under: put a new key first, and leave the old ones behind it',

@@ -11,8 +11,8 @@ export const costOf = (content: string | Uint8Array, bytes: number): number =>
   bytes + content.length * COMPARED;
 
 export interface PayloadBatches {
-  /** Returns a batch that is full, and goes on with the next one. */
-  add(write: PayloadWrite, cost: number): readonly PayloadWrite[] | undefined;
+  /** Returns a batch that is full, and goes on with the next one. Undefined: something else costs as much. */
+  add(write: PayloadWrite | undefined, cost: number): readonly PayloadWrite[] | undefined;
   /** The rest. */
   take(): readonly PayloadWrite[];
 }
@@ -28,9 +28,9 @@ export function openBatches(): PayloadBatches {
   return {
     add(write, added) {
       const last = batch.at(-1);
-      const both = last && joined(last, write);
-      if (both === undefined) batch.push(write);
-      else batch[batch.length - 1] = both;
+      const both = last && write && joined(last, write);
+      if (both !== undefined) batch[batch.length - 1] = both;
+      else if (write !== undefined) batch.push(write);
       cost += added;
       return cost < MAX_COST ? undefined : take();
     },

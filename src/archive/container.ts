@@ -7,10 +7,11 @@ import { pipeline, Readable } from 'node:stream';
 import { constants, createZstdCompress, createZstdDecompress, zstdDecompressSync } from 'node:zlib';
 import { openSha256 } from '../kernel/digest.ts';
 import { PRODUCT } from '../kernel/product.ts';
+import type { Scope } from './limits.ts';
 import { ExportRefused, NoFile } from './refusal.ts';
 
 const MAGIC = `${PRODUCT}-export `;
-const FIRST_LINE = new RegExp(`^${MAGIC}([1-9]\\d{0,5})\\n`);
+const FIRST_LINE = new RegExp(`^${MAGIC}([1-9]\\d{0,5})( log)?\\n`);
 const MAX_FIRST_LINE_BYTES = 64;
 const LAST_LINE = /^\nsha256 ([0-9a-f]{64})\n$/;
 const LAST_LINE_BYTES = 73;
@@ -26,9 +27,13 @@ const EMPTY_FRAME_BYTES = 9;
 const UNPACKING = { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG };
 
 /** The bytes of the file. */
-export async function* toContainer(format: number, records: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* toContainer(
+  format: number,
+  records: AsyncIterable<Buffer>,
+  scope: Scope = 'thread',
+): AsyncGenerator<Buffer> {
   const hash = openSha256();
-  const first = Buffer.from(`${MAGIC}${format}\n`);
+  const first = Buffer.from(`${MAGIC}${format}${scope === 'log' ? ' log' : ''}\n`);
   hash.update(first);
   yield first;
   const params = {
@@ -48,6 +53,7 @@ export async function* toContainer(format: number, records: AsyncIterable<Buffer
 /** A file whose digest is right. */
 export interface Container {
   readonly format: number;
+  readonly scope: Scope;
   /** SHA-256 in hex. */
   readonly digest: string;
   readonly fileBytes: number;
@@ -69,12 +75,9 @@ export async function openContainer(path: string, options: ContainerOptions = {}
   const file = await openFile(path, name);
   try {
     const { size } = await file.stat();
-    const first = await readAt(file, 0, Math.min(size, MAX_FIRST_LINE_BYTES));
-    const found = FIRST_LINE.exec(first.toString('latin1'));
-    if (found === null)
-      throw new ExportRefused(`${name} is not an exported thread: its first line is not "${MAGIC}1"`);
+    const { format, scope, length: begin } = await readFirstLine(file, name);
     const end = size - LAST_LINE_BYTES;
-    const last = end < found[0].length ? '' : (await readAt(file, end, LAST_LINE_BYTES)).toString('latin1');
+    const last = end < begin ? '' : (await readAt(file, end, LAST_LINE_BYTES)).toString('latin1');
     const digest = LAST_LINE.exec(last)?.[1];
     if (digest === undefined)
       throw new ExportRefused(`${name} is cut off or damaged: its last line is not its SHA-256`);
@@ -84,7 +87,6 @@ export async function openContainer(path: string, options: ContainerOptions = {}
       throw new ExportRefused(`${name} is damaged: its SHA-256 is not the one in its last line`);
 
     async function* content(): AsyncGenerator<Buffer> {
-      const begin = found![0].length;
       const unpacked = createZstdDecompress({ chunkSize: CHUNK_BYTES, params: UNPACKING });
       pipeline(Readable.from(bytesOf(file, begin, end)), unpacked, () => undefined);
       let bytes = 0;
@@ -106,12 +108,40 @@ export async function openContainer(path: string, options: ContainerOptions = {}
     }
 
     return {
-      ...{ format: Number(found[1]), digest, fileBytes: size, content },
+      ...{ format, scope, digest, fileBytes: size, content },
       close: () => file.close(),
     };
   } catch (error) {
     await file.close();
     throw error;
+  }
+}
+
+interface FirstLine {
+  readonly format: number;
+  readonly scope: Scope;
+  readonly length: number;
+}
+
+async function readFirstLine(file: FileHandle, name: string): Promise<FirstLine> {
+  const first = await readAt(file, 0, MAX_FIRST_LINE_BYTES);
+  const found = FIRST_LINE.exec(first.toString('latin1'));
+  if (found === null)
+    throw new ExportRefused(`${name} is not an exported thread or log: its first line is not "${MAGIC}1"`);
+  return {
+    format: Number(found[1]),
+    scope: found[2] === undefined ? 'thread' : 'log',
+    length: found[0].length,
+  };
+}
+
+/** What the first line of a file says that it holds. */
+export async function scopeOf(path: string): Promise<Scope> {
+  const file = await openFile(path, path);
+  try {
+    return (await readFirstLine(file, path)).scope;
+  } finally {
+    await file.close();
   }
 }
 
@@ -130,7 +160,7 @@ async function openFile(path: string, name: string): Promise<FileHandle> {
   } catch (error) {
     throw new NoFile(`${name} cannot be opened: ${(error as Error).message}`, { cause: error });
   }
-  throw new NoFile(`${name} is a folder or a device: expected an exported thread`);
+  throw new NoFile(`${name} is a folder or a device: expected an exported thread or log`);
 }
 
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {

@@ -2,15 +2,32 @@
 import { PRODUCT } from '../kernel/product.ts';
 import type { ScanLimits } from '../kernel/json-scan.ts';
 
-export const MAX_HEAD_BYTES = 1024 ** 2;
-/** A text of this size may take twice as much in memory, and an import holds it three times. */
-export const MAX_BODY_BYTES = 24 * 1024 ** 2;
-/** Limit of a text that is completed from an earlier one. */
-export const MAX_TEXT_UTF16_UNITS = MAX_BODY_BYTES;
+/** What a file holds: one thread, or a whole log. */
+export type Scope = 'thread' | 'log';
+
+export interface RecordLimits {
+  readonly maxHeadBytes: number;
+  /**
+   * Also of a text that is completed from an earlier one, in UTF-16 units. A text of this size may take twice as much in
+   * memory, and an import holds it three times.
+   */
+  readonly maxBodyBytes: number;
+  readonly head: ScanLimits;
+}
 
 /** SQLite's own functions refuse JSON that is nested deeper than 1,000. */
 const MAX_DEPTH = 800;
-export const HEAD_LIMITS: ScanLimits = { maxDepth: MAX_DEPTH, maxWeight: 100_000 };
+export const RECORD_LIMITS: Readonly<Record<Scope, RecordLimits>> = {
+  thread: {
+    ...{ maxHeadBytes: 1024 ** 2, maxBodyBytes: 24 * 1024 ** 2 },
+    head: { maxDepth: MAX_DEPTH, maxWeight: 100_000 },
+  },
+  /** All that a log takes: a worker's message has 256 MiB at most. */
+  log: {
+    ...{ maxHeadBytes: 64 * 1024 ** 2, maxBodyBytes: 256 * 1024 ** 2 },
+    head: { maxDepth: MAX_DEPTH, maxWeight: Infinity },
+  },
+};
 /** Events are parsed in the server: a client's request body weighs at most 500,000. */
 export const EVENT_LIMITS: ScanLimits = { maxDepth: MAX_DEPTH, maxWeight: 520_000 };
 /** Bounds of a thread's events, which come in one commit and are in memory then. */

@@ -68,7 +68,13 @@ export const header = z.object({
 });
 export type Header = z.infer<typeof header>;
 
-/** A fact of a stream. Its body is the event's data, in the shape of the event's `schema`. */
+/** The first record of a whole log. */
+export const logHeader = z.object({ kind: z.literal('header'), program: name, exportedAt: time });
+
+/**
+ * A fact of a stream. Its body is the event's data, in the shape of the event's `schema`. A whole log also tells its position
+ * and its command.
+ */
 export const eventHead = body.extend({
   kind: z.literal('event'),
   stream: name,
@@ -76,6 +82,8 @@ export const eventHead = body.extend({
   type: name,
   schema: z.int().min(1),
   at: time,
+  position: z.int().min(1).optional(),
+  command: name.optional(),
 });
 
 /** The last record. */

@@ -17,7 +17,7 @@ class FileRefused extends Error {
  */
 export async function writeFile(
   path: string,
-  chunks: AsyncIterable<Buffer>,
+  chunks: AsyncIterable<Uint8Array>,
   { replace }: { readonly replace: boolean },
 ): Promise<number> {
   const isThere = existsSync(path);

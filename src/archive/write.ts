@@ -1,18 +1,17 @@
 /** Writes one thread as the bytes of an exported file, in bounded memory. */
 import { assistantStream, type AssistantEvent } from '../assistant/events.ts';
-import { breathe } from '../kernel/breathe.ts';
 import { maskKeys } from '../kernel/key-names.ts';
 import { VERSION } from '../kernel/product.ts';
 import { upcasters, type Recorded } from '../store/port/events.ts';
-import type { SourceText, ThreadSource } from '../store/port/thread-source.ts';
+import type { ThreadSource } from '../store/port/thread-source.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
 import type { ImportOrigin, UsedAssistant } from '../thread/import-origin.ts';
 import { schemaVersionOf } from '../thread/upcast.ts';
 import { toContainer } from './container.ts';
 import { kindOf } from './kinds.ts';
-import { MAX_BODY_BYTES, MAX_HEAD_BYTES } from './limits.ts';
-import { FORMAT, type Body, type Header } from './records.ts';
-import { createWindow } from './window.ts';
+import { RECORD_LIMITS } from './limits.ts';
+import { FORMAT, type Header } from './records.ts';
+import { toBytes, type OutRecord } from './to-bytes.ts';
 
 export interface ExportRequest {
   readonly threadId: string;
@@ -32,21 +31,12 @@ export class NothingToExport extends Error {
   }
 }
 
-/** An import would refuse the file. */
-export class TooLarge extends Error {
-  constructor(what: string, limit: number) {
-    super(`the thread cannot be exported: ${what}, where at most ${limit} can be imported`);
-    this.name = 'TooLarge';
-  }
-}
-
 const PAGE_EVENTS = 500;
-const CHUNK_BYTES = 256 * 1024;
 
 /** Yields the file. Throws `NothingToExport` before the first byte for a thread that is missing. */
 export async function* exportThread(source: ThreadSource, request: ExportRequest): AsyncGenerator<Buffer> {
   const about = await describe(source, request);
-  yield* toContainer(FORMAT, joined(toBytes(records(source, request, about)), request.onBytes));
+  yield* toContainer(FORMAT, toBytes('thread', records(source, request, about), request.onBytes));
 }
 
 /** What is read of the thread before the first record. */
@@ -105,7 +95,7 @@ const distinct = (versions: Versions): Versions => [
 
 /** The newest versions, as many as the header has room for. */
 function newestOf(assistants: readonly UsedAssistant[]): UsedAssistant[] {
-  let left = MAX_HEAD_BYTES / 2;
+  let left = RECORD_LIMITS.thread.maxHeadBytes / 2;
   return assistants.map((assistant) => {
     const kept = assistant.versions.toReversed().filter((version) => {
       left -= Buffer.byteLength(JSON.stringify(version));
@@ -154,13 +144,6 @@ async function* eventsOf(
   }
 }
 
-interface OutRecord {
-  readonly head: { readonly kind: string; readonly [member: string]: unknown };
-  /** Absent in a record without a body. */
-  readonly text?: SourceText;
-  readonly bytes?: Uint8Array;
-}
-
 /** Payloads come before the events that speak of them: an import has both when the events make the thread visible. */
 async function* records(
   source: ThreadSource,
@@ -194,74 +177,4 @@ function toCarried({ type, data }: ThreadEvent): object {
   if (type !== 'RunCreated') return data;
   const { webhook: _, ...kwargs } = data.kwargs;
   return { ...data, kwargs };
-}
-
-/** The bytes of the records, and the last one. */
-async function* toBytes(all: AsyncIterable<OutRecord>): AsyncGenerator<Buffer> {
-  const texts = createWindow<string | number, number>();
-  const counts: Record<string, number> = {};
-  let ordinal = -1;
-  for await (const { head, text, bytes } of all) {
-    ordinal += 1;
-    counts[head.kind] = (counts[head.kind] ?? 0) + 1;
-    if (bytes !== undefined) {
-      yield toHead({ ...head, encoding: 'bytes', bytes: bytes.length } satisfies Body & object);
-      yield Buffer.from(bytes);
-      yield END_OF_BODY;
-      continue;
-    }
-    if (text === undefined) {
-      yield toHead(head);
-      continue;
-    }
-    const { splice, key = ordinal } = text;
-    const base = splice && texts.get(splice.base);
-    const isSpliced = splice !== undefined && base !== undefined;
-    const data = splice === undefined || isSpliced ? text.data : text.whole();
-    texts.add(key, ordinal, isSpliced ? data.length + splice.kept : data.length);
-    const content = Buffer.from(data, 'utf8');
-    const form: Body = {
-      ...{ encoding: 'json', bytes: content.length },
-      ...(isSpliced && {
-        splice: { of: base, head: splice.head, start: splice.start, kept: splice.kept },
-      }),
-    };
-    yield toHead({ ...head, ...form });
-    yield content;
-    yield END_OF_BODY;
-  }
-  yield toHead({ kind: 'end', counts });
-}
-
-const END_OF_BODY = Buffer.from('\n');
-
-function toHead(head: OutRecord['head'] & Partial<Body>): Buffer {
-  const line = Buffer.from(`${JSON.stringify(head)}\n`, 'utf8');
-  const { kind, bytes = 0 } = head;
-  if (line.length > MAX_HEAD_BYTES)
-    throw new TooLarge(`the head of a record of the kind ${kind} has ${line.length} bytes`, MAX_HEAD_BYTES);
-  if (bytes > MAX_BODY_BYTES)
-    throw new TooLarge(`a record of the kind ${kind} has ${bytes} bytes`, MAX_BODY_BYTES);
-  return line;
-}
-
-/** Joins small pieces: each chunk is a job of a thread of its own in the compression. */
-async function* joined(
-  pieces: AsyncIterable<Buffer>,
-  onBytes?: (bytes: number) => void,
-): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = [];
-  let size = 0;
-  let total = 0;
-  for await (const piece of pieces) {
-    parts.push(piece);
-    size += piece.length;
-    if (size < CHUNK_BYTES) continue;
-    onBytes?.((total += size));
-    yield Buffer.concat(parts);
-    // Reading is synchronous: the server answers in between.
-    await breathe();
-    [parts, size] = [[], 0];
-  }
-  yield Buffer.concat(parts);
 }

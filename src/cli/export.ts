@@ -1,9 +1,10 @@
-/** The `export` command: writes one thread into a file. R1 It imports no module with effects. */
+/** The `export` command: writes one thread or the whole log into a file. R1 It imports no module with effects. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { readConfig } from '../config/load.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { systemClock, type Clock } from '../kernel/clock.ts';
+import type { Store } from '../open-store.ts';
 import { CommandFailed, EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
 import type { Finish, Host } from './host.ts';
@@ -15,10 +16,12 @@ import {
   withThreadOption,
   type DataOptions,
 } from './options.ts';
-import { amountText, openProgress } from './progress.ts';
+import { amountText, openProgress, type Progress } from './progress.ts';
 
 interface ExportOptions extends DataOptions {
   readonly thread?: string;
+  readonly all?: boolean;
+  readonly withSecrets?: boolean;
   readonly output?: string;
   readonly force?: boolean;
   readonly json?: boolean;
@@ -32,13 +35,17 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
       withThreadOption(withDataOption(program.command('export')), 'the thread to export'),
       'the new file, or "-" for standard output',
     ),
-    'print {thread_id, file, bytes}',
+    'print {thread_id, file, bytes}; thread_id is null for the whole log',
   )
-    .summary('write one thread into a file')
+    .summary('write one thread, or the whole log, into a file')
     .description(
       'Writes one thread into one file: its events, checkpoints, frames and recordings. Secrets, webhooks and ' +
-        'crons stay behind. Changes nothing, and may run beside the server. "import" takes the file in elsewhere.',
+        'crons stay behind. With --all the file has everything: threads with their open runs, assistants, the store, ' +
+        'crons, owed webhooks, idempotency keys, and secrets, sealed under the first key of PLATFORM_ENCRYPTION_KEY. ' +
+        'Changes nothing, and may run beside the server. "import" takes the file in elsewhere.',
     )
+    .option('--all', 'write the whole log, for another folder or database')
+    .option('--with-secrets', 'with --all and without a key: write secrets as they are')
     .option('--force', 'replace the file if it exists')
     .addHelpText(
       'after',
@@ -46,6 +53,7 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
         '0 written, 1 failed, 2 wrong option, or the file exists, 3 unknown thread, or the log or the file cannot be opened, 70 the disk failed',
         'export --thread 01a20dad-6682 --output thread.rewound',
         'export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.rewound',
+        'export --all --output deployment.rewound',
       ),
     )
     .action(async (options: ExportOptions) => {
@@ -54,21 +62,66 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
     });
 
 async function run(
-  { thread, output, force = false, json = false, ...options }: ExportOptions,
+  {
+    thread,
+    all = false,
+    withSecrets = false,
+    output,
+    force = false,
+    json = false,
+    ...options
+  }: ExportOptions,
   host: Host,
 ): Promise<void> {
-  if (thread === undefined || output === undefined)
-    throw new CommandFailed(EXIT_USAGE, 'export: expected --thread and --output');
+  if ((thread === undefined) !== all || output === undefined)
+    throw new CommandFailed(EXIT_USAGE, 'export: expected --output, and --thread or --all');
+  const { writeFile } = await import('../archive/to-file.ts');
+  const { store, keys } = await openStore(options, host);
+  const clock = systemClock();
+  const progress = openProgress(host, clock);
+  async function write(chunks: AsyncIterable<Buffer>, threadId?: string): Promise<void> {
+    if (output === STANDARD_OUTPUT) {
+      for await (const chunk of chunks) await host.writeOut(chunk);
+      return;
+    }
+    const path = resolve(host.cwd, output!);
+    const bytes = await writeFile(path, chunks, { replace: force });
+    progress.clear();
+    host.print(
+      json
+        ? JSON.stringify({ thread_id: threadId ?? null, file: path, bytes })
+        : `exported ${threadId === undefined ? 'the log' : `thread ${threadId}`}: ${output}, ${amountText(bytes, 'bytes')}`,
+    );
+  }
+  try {
+    if (thread === undefined) {
+      const { withExportedLog } = await import('./log-carriage.ts');
+      await withExportedLog({ store, keys, withSecrets, clock, onProgress: progress.report }, write);
+    } else await exportOne(thread, { options, host, store, clock, progress }, write);
+  } finally {
+    progress.clear();
+  }
+}
+
+interface Exporting {
+  readonly options: DataOptions;
+  readonly host: Host;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly progress: Progress;
+}
+
+async function exportOne(
+  thread: string,
+  { options, host, store, clock, progress }: Exporting,
+  write: (chunks: AsyncIterable<Buffer>, threadId: string) => Promise<void>,
+): Promise<void> {
   const { exportThread } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
-  const { writeFile } = await import('../archive/to-file.ts');
   const { findThread } = await import('../past/find.ts');
-  const { store } = await openStore(options, host);
   const history = store.openPast();
   const threadId = await findThread(history, thread).finally(() => history.close());
   const source = store.openSource(threadId);
-  const clock = systemClock();
-  const progress = openProgress(host, clock);
   try {
     const total = await source.size();
     const chunks = exportThread(source, {
@@ -76,20 +129,8 @@ async function run(
       onBytes: (done) =>
         progress.report({ phase: 'exporting', done, total: Math.max(done, total), unit: 'bytes' }),
     });
-    if (output === STANDARD_OUTPUT) {
-      for await (const chunk of chunks) await host.writeOut(chunk);
-      return;
-    }
-    const path = resolve(host.cwd, output);
-    const bytes = await writeFile(path, chunks, { replace: force });
-    progress.clear();
-    host.print(
-      json
-        ? JSON.stringify({ thread_id: threadId, file: path, bytes })
-        : `exported thread ${threadId}: ${output}, ${amountText(bytes, 'bytes')}`,
-    );
+    await write(chunks, threadId);
   } finally {
-    progress.clear();
     source.close();
   }
 }

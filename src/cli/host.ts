@@ -7,6 +7,8 @@ export interface Host {
   /** The same of standard error. */
   readonly errorColumns?: number | undefined;
   print(line: string): void;
+  /** Standard input. */
+  readIn(): AsyncIterable<Uint8Array>;
   /** Writes bytes to standard output; resolves when the reader has taken them. */
   writeOut(bytes: Uint8Array): Promise<void>;
   printError(line: string): void;

@@ -42,10 +42,10 @@ export type DataOptions = Pick<Overrides, 'config' | 'data'>;
 export async function openStore(
   options: DataOptions,
   { env, cwd }: Pick<Host, 'env' | 'cwd'>,
-): Promise<{ readonly store: Store; readonly dataDir: string }> {
+): Promise<{ readonly store: Store; readonly dataDir: string; readonly keys: readonly string[] }> {
   const { address, dataDir, keys } = findStore(options, env, cwd);
   const { storeAt } = await import('../open-store.ts');
-  return { store: storeAt(address, keys), dataDir };
+  return { store: storeAt(address, keys), dataDir, keys };
 }
 
 /** R1 Opens that log read-only. */

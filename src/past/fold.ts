@@ -4,7 +4,7 @@ import * as assistant from '../assistant/state.ts';
 import { isCronStream, type CronEvent } from '../cron/events.ts';
 import * as cron from '../cron/state.ts';
 import type { Recorded } from '../store/port/events.ts';
-import type { ThreadEvent } from '../thread/events.ts';
+import { threadIdOf, type ThreadEvent } from '../thread/events.ts';
 import { canAll } from '../thread/machine.ts';
 import * as thread from '../thread/state.ts';
 
@@ -60,13 +60,14 @@ export const foldCron = (): Fold<CronEvent, cron.CronState> =>
 
 /** Undefined for streams whose events need not follow from each other. */
 export function foldStream(stream: string): Fold<Recorded, { readonly status: string }> | undefined {
-  const open = stream.startsWith('thread-')
-    ? foldThread
-    : isAssistantStream(stream)
-      ? foldAssistant
-      : isCronStream(stream)
-        ? foldCron
-        : undefined;
+  const open =
+    threadIdOf(stream) !== undefined
+      ? foldThread
+      : isAssistantStream(stream)
+        ? foldAssistant
+        : isCronStream(stream)
+          ? foldCron
+          : undefined;
   // All events of a stream are of its kind.
   return open?.() as Fold<Recorded, { readonly status: string }> | undefined;
 }

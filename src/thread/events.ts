@@ -282,4 +282,8 @@ export const THREAD_EVENTS: Readonly<Record<ThreadEvent['type'], true>> = {
   ThreadDeleted: true,
 };
 
-export const threadStream = (threadId: string): string => `thread-${threadId}`;
+const THREAD = 'thread-';
+export const threadStream = (threadId: string): string => `${THREAD}${threadId}`;
+/** Undefined for a stream of something else. */
+export const threadIdOf = (stream: string): string | undefined =>
+  stream.startsWith(THREAD) ? stream.slice(THREAD.length) : undefined;

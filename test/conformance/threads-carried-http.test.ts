@@ -200,7 +200,7 @@ test('L1 bodies that are no exported thread are refused with a reason, and nothi
     const before = (await s.events()).length;
     const cases: [Uint8Array | string, RegExp][] = [
       ['', /body is not an exported thread/],
-      ['{}', /body is not an exported thread: its first line is not/],
+      ['{}', /body is not an exported thread or log: its first line is not/],
       [good.subarray(0, -1), /body is cut off or damaged/],
       [Uint8Array.from(good, (byte, at) => (at === 60 ? byte ^ 4 : byte)), /body is damaged/],
       [exportedThread('not-an-id', {}), /thread.id: expected a UUID/],

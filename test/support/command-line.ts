@@ -12,6 +12,7 @@ export interface Outcome {
 export async function runHere(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  input: Uint8Array = Buffer.of(),
 ): Promise<Outcome> {
   const out: string[] = [];
   const err: string[] = [];
@@ -19,6 +20,9 @@ export async function runHere(
   const running = runCommandLine(args, {
     env: { ...env },
     cwd,
+    async *readIn() {
+      yield input;
+    },
     print: (line) => void out.push(line),
     writeOut: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
     printError: (line) => void err.push(line),

@@ -128,7 +128,8 @@ async function writeExport(
   threadId: string,
   path: string,
 ): Promise<void> {
-  const { exportThread, NothingToExport, TooLarge } = await import('../../archive/write.ts');
+  const { exportThread, NothingToExport } = await import('../../archive/write.ts');
+  const { TooLarge } = await import('../../archive/to-bytes.ts');
   const { writeFile } = await import('../../archive/to-file.ts');
   const source = context.carriage.openSource(threadId);
   try {

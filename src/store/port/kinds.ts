@@ -15,25 +15,28 @@ export interface Kind {
   readonly erasedWith?: 'frames' | 'content';
   /** A4 Sealed under a label of its own. */
   readonly isSecret?: true;
+  /** Which exports have it: those of its thread, those of a whole log, or these alone and sealed. */
+  readonly exported: 'thread' | 'log' | 'sealed';
 }
 
-const ofRun = { owner: 'run', table: 'run_contents' } as const;
+const ofThread = { owner: 'thread', table: 'texts', exported: 'thread' } as const;
+const ofRun = { owner: 'run', table: 'run_contents', exported: 'thread' } as const;
 
 export const KINDS = {
   checkpoint: {
-    ...{ owner: 'thread', table: 'texts', rows: { kind: 'c' } },
+    ...{ ...ofThread, rows: { kind: 'c' } },
     title: 'thread {thread}: checkpoint {name}',
   },
   value: {
-    ...{ owner: 'thread', table: 'texts', rows: { kind: 'v' } },
+    ...{ ...ofThread, rows: { kind: 'v' } },
     title: 'thread {thread}: value of channel {name}, version {version}',
   },
   writes: {
-    ...{ owner: 'thread', table: 'texts', rows: { kind: 'w' } },
+    ...{ ...ofThread, rows: { kind: 'w' } },
     title: 'thread {thread}: writes on checkpoint {name}, row {id}',
   },
   frames: {
-    ...{ owner: 'run', table: 'frames', erasedWith: 'frames' },
+    ...{ owner: 'run', table: 'frames', erasedWith: 'frames', exported: 'thread' },
     title: 'thread {thread}: frames {first} to {last} of run {run}',
   },
   'untracked-values': {
@@ -49,19 +52,31 @@ export const KINDS = {
     title: 'thread {thread_id}: prints and calls of run {run_id}, row {id}',
   },
   resume: {
-    ...{ owner: 'run', table: 'resume_calls' },
+    ...{ owner: 'run', table: 'resume_calls', exported: 'sealed' },
     title: 'thread {thread_id}: part {seq} of what run {run_id} was answered',
   },
   secret: {
-    owner: 'run',
-    table: 'secrets',
+    ...{ owner: 'run', table: 'secrets', exported: 'sealed' },
     title: 'thread {thread_id}: secret of run {run_id}',
     isSecret: true,
   },
-  'cron-secret': { owner: 'cron', table: 'cron_secrets', title: 'cron {cron_id}: secret', isSecret: true },
-  body: { owner: 'delivery', table: 'bodies', title: 'thread {thread_id}: body of webhook {delivery_id}' },
-  'item-value': { owner: 'item', table: 'item_values', title: 'item {item_id}: value' },
-  'item-vectors': { owner: 'item', table: 'item_vectors', title: 'item {item_id}: vector {idx}' },
+  'cron-secret': {
+    ...{ owner: 'cron', table: 'cron_secrets', exported: 'sealed' },
+    title: 'cron {cron_id}: secret',
+    isSecret: true,
+  },
+  body: {
+    ...{ owner: 'delivery', table: 'bodies', exported: 'log' },
+    title: 'thread {thread_id}: body of webhook {delivery_id}',
+  },
+  'item-value': {
+    ...{ owner: 'item', table: 'item_values', exported: 'log' },
+    title: 'item {item_id}: value',
+  },
+  'item-vectors': {
+    ...{ owner: 'item', table: 'item_vectors', exported: 'log' },
+    title: 'item {item_id}: vector {idx}',
+  },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type KindName = keyof typeof KINDS;

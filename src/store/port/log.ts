@@ -29,6 +29,21 @@ export interface Append {
   readonly snapshot?: Json;
 }
 
+/** The receipt of a batch that may be repeated. `first` and `last` are the positions of its events. */
+export interface KeptReceipt {
+  readonly commandId: string;
+  readonly first: number;
+  readonly last: number;
+  readonly at: number;
+}
+
+/** Facts of another log, with the positions, times and command ids that they have there, for a log without facts. */
+export interface Moved {
+  /** In order of stream and version. */
+  readonly events: readonly Recorded[];
+  readonly receipts: readonly KeptReceipt[];
+}
+
 export interface Lease {
   readonly runId: string;
   readonly attempt: number;
@@ -48,6 +63,8 @@ export interface Batch {
   readonly appends: readonly Append[];
   readonly payloads?: readonly PayloadWrite[];
   readonly lease?: Lease;
+  /** For a batch without appends. */
+  readonly moved?: Moved;
 }
 
 export interface Receipt {
@@ -96,6 +113,13 @@ export interface Followed {
 export interface Snapshot {
   readonly version: number;
   readonly state: Json;
+}
+
+/** A log without facts into which those of another one are moved. Until the end nothing else opens it. */
+export interface LogImport {
+  readonly log: EventLog;
+  /** Closes the log, which is like any other then. */
+  complete(): Promise<void>;
 }
 
 export interface EventLog {

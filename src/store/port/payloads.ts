@@ -137,8 +137,8 @@ export type PayloadWrite =
   /** All vectors that an item is found by, each as base64 of 32-bit floats. */
   | { kind: 'item-vectors'; itemId: string; vectors: readonly string[] }
   | { kind: 'erase-item'; itemId: string }
-  /** The run that a request of a client was accepted as; `key` is the command id of its acceptance. */
-  | ({ kind: 'request'; key: string } & AcceptedRequest)
+  /** The run that a request of a client was accepted as; `key` is the command id of its acceptance. `at`: if not in this commit. */
+  | ({ kind: 'request'; key: string; at?: number } & AcceptedRequest)
   /**
    * Command ids older than this are no longer answered with their first receipt, and requests no longer with their
    * runs; at most `limit` of each go at once.

@@ -6,7 +6,14 @@ import type { Batch, CommitResult, Lease } from '../port/log.ts';
 import { mergeWrites } from '../port/merge-writes.ts';
 import type { PayloadWrite } from '../port/payloads.ts';
 import type { RowWrite } from '../port/rows.ts';
-import { findReceipt, guardVersion, insertEvents, recordEvents, writeReceipt } from './event-store.ts';
+import {
+  findReceipt,
+  guardVersion,
+  insertEvents,
+  recordEvents,
+  writeMoved,
+  writeReceipt,
+} from './event-store.ts';
 import type { Projection } from './projection.ts';
 import { createRowWriter } from './row-writer.ts';
 import { Refused } from './refused.ts';
@@ -48,13 +55,15 @@ export function createBatchWriter(
       if (append.events.length === 0) yield* guardVersion(context, append);
     }
     const first: number = appended === 0 ? 0 : yield newIds('events', appended);
-    const events = recordEvents(batch, at, first);
+    const { moved } = batch;
+    const events = moved?.events ?? recordEvents(batch, at, first);
     const writes = mergeWrites(events.flatMap((event) => projection.project(event)));
     const { lease } = batch;
     const own = lease && writes.find((write): write is UpdateWrite => isUpdateOf(lease, write));
     if (lease !== undefined && own === undefined)
       yield some(held, [lease.runId, lease.attempt, lease.leaseId], fencedOut);
-    yield* insertEvents(context, events);
+    if (moved === undefined) yield* insertEvents(context, events);
+    else yield* writeMoved(context, moved);
     yield* writeReceipt(context, batch, events, at);
     for (const write of writes) {
       // X2 The update of the run's row says whether the lease is current.

@@ -5,7 +5,7 @@ import type { ThreadEvent } from '../../thread/events.ts';
 import { redact } from '../../thread/redact.ts';
 import { schemaVersionOf } from '../../thread/upcast.ts';
 import { knownType, readData, UnreadableEvent, upcasters, type Recorded } from '../port/events.ts';
-import type { Append, Batch, Receipt, Snapshot } from '../port/log.ts';
+import type { Append, Batch, Moved, Receipt, Snapshot } from '../port/log.ts';
 import type { Coder, Stored } from './coder.ts';
 import { Refused } from './refused.ts';
 import { newIds, rows, some, write, type StepParams, type Work, type WorkContext } from './work.ts';
@@ -89,26 +89,45 @@ const NEXT = `${BEGIN} EXISTS (SELECT 1 FROM events WHERE stream = ? AND version
  * row.
  */
 export function* insertEvents({ coder }: WorkContext, events: readonly Recorded[]): Work<void> {
-  const cellsOf = ({ type, data, meta: { position, stream, version, at, commandId } }: Recorded) => {
-    const { data: stored, crc } = coder.columns(JSON.stringify(data));
-    return [position, stream, version, type, schemaVersionOf(type, upcasters), stored, crc, at, commandId];
-  };
   for (let at = 0; at < events.length;) {
     const event = events[at]!;
     const { stream, version } = event.meta;
     const refusal = (): Refused => conflict(stream);
-    if (version === 1) yield some(FIRST, [...cellsOf(event), stream], refusal);
-    else yield some(NEXT, [...cellsOf(event), stream, version - 1], refusal);
+    if (version === 1) yield some(FIRST, [...cellsOf(coder, event), stream], refusal);
+    else yield some(NEXT, [...cellsOf(coder, event), stream, version - 1], refusal);
     const following: (Stored | number)[] = [];
     const places: string[] = [];
     for (at += 1; at < events.length && places.length < MAX_FOLLOWING; at += 1) {
       const { meta } = events[at]!;
       if (meta.stream !== stream || meta.version !== version + places.length + 1) break;
-      following.push(...cellsOf(events[at]!));
-      places.push('(?, ?, ?, ?, ?, ?, ?, ?, ?)');
+      following.push(...cellsOf(coder, events[at]!));
+      places.push(PLACES);
     }
     if (places.length > 0) yield write(`INSERT INTO events VALUES ${places.join()}`, following);
   }
+}
+
+const PLACES = '(?, ?, ?, ?, ?, ?, ?, ?, ?)';
+
+function cellsOf(
+  coder: Coder,
+  { type, data, meta: { position, stream, version, at, commandId } }: Recorded,
+): (Stored | number)[] {
+  const { data: stored, crc } = coder.columns(JSON.stringify(data));
+  return [position, stream, version, type, schemaVersionOf(type, upcasters), stored, crc, at, commandId];
+}
+
+/** Fails where an event has the position, or the stream and version, of one that is there. */
+export function* writeMoved({ coder }: WorkContext, { events, receipts }: Moved): Work<void> {
+  for (let at = 0; at < events.length; at += MAX_FOLLOWING) {
+    const some = events.slice(at, at + MAX_FOLLOWING);
+    yield write(
+      `INSERT INTO events VALUES ${some.map(() => PLACES).join()}`,
+      some.flatMap((event) => cellsOf(coder, event)),
+    );
+  }
+  for (const { commandId, first, last, at } of receipts)
+    yield write('INSERT INTO commands VALUES (?, ?, ?, ?)', [commandId, first, last, at]);
 }
 
 /** Writes the snapshots of the batch's streams and, for a batch that may be repeated, its receipt. */

@@ -40,6 +40,10 @@ export interface SqliteLogOptions {
   readonly onFault: (error: unknown) => void;
   /** Hears what somebody should know who keeps the machine. */
   readonly onWarning?: (text: string) => void;
+  /** Called when the directory is locked and nothing of it is open. */
+  readonly beforeOpen?: () => void;
+  /** Called when the tables are there. */
+  readonly prepared?: (db: Connection) => void;
 }
 
 /**
@@ -69,12 +73,14 @@ function open(options: SqliteLogOptions): EventLog {
   let opened: Connection | undefined;
   try {
     const file = join(dir, LOG_FILE);
+    options.beforeOpen?.();
     assertComplete(file);
     // SQLite gives the files beside it the same mode.
     makePrivate(file);
     const leftBehind = isLeftBehind(file);
     const db = (opened = openConnection(file));
     prepareSchema(db);
+    options.prepared?.(db);
     const prepare = createStatements(db, openCoder(db, keys));
     const { run, runAsync, context } = prepare.driver;
     prepareRows(db, prepare, projection);

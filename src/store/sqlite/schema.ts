@@ -9,6 +9,8 @@ import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 const APPLICATION_ID = 0x72776e64;
 /** Of the tables here and of what is in them; the derived tables have a version of their own. `README.md` has the rule. */
 export const FORMAT = 100;
+/** What a log has in its place while a whole log is imported into it. */
+export const IMPORTING = 1;
 
 const EVENTS = `
 CREATE TABLE events (
@@ -54,6 +56,12 @@ CREATE INDEX requests_by_age ON requests (at);
 /** Finds old command ids among very many. */
 const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
 
+export const hasFormat = (db: Connection, format: number): boolean =>
+  db.pragma('application_id', { simple: true }) === APPLICATION_ID &&
+  db.pragma('user_version', { simple: true }) === format;
+
+export const setFormat = (db: Connection, format: number): void => void db.pragma(`user_version = ${format}`);
+
 /** Creates the tables in a new file. Refuses a file of another program or format. */
 export function prepareSchema(db: Connection): void {
   // Opening a connection makes the table `opened`.
@@ -63,15 +71,19 @@ export function prepareSchema(db: Connection): void {
     for (const sql of [TABLES, toSqlite(['queue', QUEUE]), COMMANDS_BY_AGE, REQUESTS, PAYLOADS, IMPORTS])
       db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${FORMAT}`);
+    setFormat(db, FORMAT);
   })();
 }
 
 /** `file`: its name in the message. */
 export function assertFormat(db: Connection, file = db.name): void {
+  if (hasFormat(db, FORMAT)) return;
   const application = db.pragma('application_id', { simple: true }) as number;
   const format = db.pragma('user_version', { simple: true }) as number;
-  if (application === APPLICATION_ID && format === FORMAT) return;
+  if (hasFormat(db, IMPORTING))
+    throw new Unavailable(
+      `${file}: an import of a whole log did not end; import the file again, which begins anew`,
+    );
   const found =
     application === APPLICATION_ID
       ? `a log of format ${format}`

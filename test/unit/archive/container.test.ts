@@ -68,7 +68,7 @@ test('foreign files and other formats are refused with what was expected', () =>
     ])
       assert.match(
         await write(content),
-        /foreign is not an exported thread: its first line is not "rewound-export 1"/,
+        /foreign is not an exported thread or log: its first line is not "rewound-export 1"/,
       );
     async function write(content: string | Buffer): Promise<string> {
       await writeFile(path, content);

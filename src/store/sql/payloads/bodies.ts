@@ -21,9 +21,10 @@ export function* readBody({ coder }: WorkContext, deliveryId: string): Work<stri
 }
 
 export const writeRequest = (
-  { key, digest, runId, threadId }: PayloadWrite & { kind: 'request' },
+  { key, digest, runId, threadId, at: accepted }: PayloadWrite & { kind: 'request' },
   at: number,
-): Step => step('INSERT INTO requests VALUES (?, ?, ?, ?, ?)', [key, digest, runId, threadId, at]);
+): Step =>
+  step('INSERT INTO requests VALUES (?, ?, ?, ?, ?)', [key, digest, runId, threadId, accepted ?? at]);
 
 export function* readRequest(key: string): Work<AcceptedRequest | undefined> {
   const [row]: AcceptedRequest[] = yield rows(

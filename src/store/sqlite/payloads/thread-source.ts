@@ -13,8 +13,10 @@ import type {
   SourceWrite,
   ThreadSource,
 } from '../../port/thread-source.ts';
-import { openConnection } from '../connection.ts';
+import type { LogSource } from '../../port/log-source.ts';
+import { openConnection, type Connection } from '../connection.ts';
 import { readStream } from '../../sql/event-store.ts';
+import { readLog } from '../../sql/log-source.ts';
 import type { Stored } from '../../sql/coder.ts';
 import type { EncryptionKeys } from '../../sql/keyring.ts';
 import { readUntracked } from '../../sql/payloads/run-contents.ts';
@@ -32,6 +34,29 @@ import { inOrder, readPlacedWrites } from '../../sql/payloads/write-reads.ts';
 
 /** Opens the source of a thread in the log of a data directory, beside a running server too. */
 export function openThreadSource(dir: string, threadId: string, keys: EncryptionKeys = []): ThreadSource {
+  const { db, prepare } = openForReading(dir, keys);
+  return { ...readThread(prepare, threadId), close: () => db.close() };
+}
+
+/** The same of the whole log. */
+export function openLogSource(dir: string, keys: EncryptionKeys = []): LogSource {
+  const { db, prepare } = openForReading(dir, keys);
+  const { run, context } = prepare.driver;
+  return {
+    ...readLog({
+      context,
+      run: async (work) => run(work),
+      payloadsOf: (threadId) => readThread(prepare, threadId).payloads(),
+    }),
+    size: async () =>
+      prepare('SELECT page_count * page_size FROM pragma_page_count, pragma_page_size')
+        .pluck()
+        .get() as number,
+    close: async () => void db.close(),
+  };
+}
+
+function openForReading(dir: string, keys: EncryptionKeys): { db: Connection; prepare: Prepare } {
   const file = join(dir, LOG_FILE);
   if (!existsSync(file)) throw new Unavailable(`${file} does not exist`);
   const db = openConnection(file, { readonly: true });
@@ -39,7 +64,7 @@ export function openThreadSource(dir: string, threadId: string, keys: Encryption
     assertFormat(db);
     const coder = openCoder(db, keys);
     db.exec('BEGIN');
-    return { ...readThread(createStatements(db, coder), threadId), close: () => db.close() };
+    return { db, prepare: createStatements(db, coder) };
   } catch (error) {
     db.close();
     throw error;
