@@ -73,7 +73,11 @@ export async function importLogHere(
   const how = { clock, unseal: createUnseal(keys), onProgress };
   try {
     const bytes = await checkLog(file, how);
-    const into = await store.openLogImport({ clock, onFault: (error) => onWarning(String(error)), onWarning });
+    const into = await store.openLogImport({
+      clock,
+      onFault: (error) => onWarning(String(error)),
+      onWarning,
+    });
     const imported = await importLog(into.log, file, bytes, how).catch(async (error: unknown) => {
       await into.log.close();
       throw error;
