@@ -56,26 +56,26 @@ export const addImport = (program: Command, host: Host, finish: Finish): Command
 
 /** Returns the exit code. */
 async function take(path: string, options: ImportOptions, host: Host): Promise<number> {
-  const { scopeOf } = await import('../archive/container.ts');
-  if ((await scopeOf(path)) === 'log') return takeLog(path, options, host);
+  const { url } = options;
+  if (url === undefined) {
+    const { scopeOf } = await import('../archive/container.ts');
+    if ((await scopeOf(path)) === 'log') return takeLog(path, options, host);
+  }
   const threadId =
-    options.url === undefined
+    url === undefined
       ? (await importHere(path, options, host)).threadId
-      : await sendFile(path, { ...options, url: options.url });
+      : await sendFile(path, { ...options, url });
   host.print(options.json === true ? JSON.stringify({ thread_id: threadId }) : `imported thread ${threadId}`);
   return EXIT_OK;
 }
 
 async function takeLog(
   path: string,
-  { newId, url, json = false, ...options }: ImportOptions,
+  { newId, json = false, ...options }: ImportOptions,
   host: Host,
 ): Promise<number> {
-  if (newId !== undefined || url !== undefined)
-    throw new CommandFailed(
-      EXIT_USAGE,
-      'import: the file has a whole log, which keeps its ids and takes no --url',
-    );
+  if (newId !== undefined)
+    throw new CommandFailed(EXIT_USAGE, 'import: the file has a whole log, which keeps its ids');
   const { importLogHere } = await import('./log-carriage.ts');
   const { store, keys } = await openStore(options, host);
   const clock = systemClock();
