@@ -11,6 +11,9 @@ export interface TcpProxy {
   swallow(): void;
   /** Every connection dies now. */
   cut(): void;
+  /** Every connection dies now, and each new one until `comeBack`. */
+  goAway(): void;
+  comeBack(): void;
 }
 
 /** Lends a relay to the server at `target` that can lose connections without a word. */
@@ -18,11 +21,18 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
   let connections = 0;
+  let isAway = false;
   const budgets: number[] = [];
   const lines = new Set<{ left: number }>();
 
+  const cut = (): void => open.forEach((socket) => socket.destroy());
+
   const server = createServer((client) => {
     connections += 1;
+    if (isAway) {
+      client.resetAndDestroy();
+      return;
+    }
     const line = { left: budgets.shift() ?? Infinity };
     lines.add(line);
     const upstream = connect(Number(port), hostname);
@@ -56,10 +66,15 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
       },
       dieAfter: (bytes) => void budgets.push(bytes),
       swallow: () => lines.forEach((line) => (line.left = 0)),
-      cut: () => open.forEach((socket) => socket.destroy()),
+      cut,
+      goAway() {
+        isAway = true;
+        cut();
+      },
+      comeBack: () => (isAway = false),
     });
   } finally {
-    open.forEach((socket) => socket.destroy());
+    cut();
     server.close();
   }
 }

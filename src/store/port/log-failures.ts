@@ -7,6 +7,9 @@ export class LogUnavailable extends Error {
   }
 }
 
+/** The store does not answer for now, and nothing of the call was written: it can be repeated as it is. */
+export class LogAway extends LogUnavailable {}
+
 /** The disk is full and nothing was written. The command can be repeated when there is space. */
 export class LogFull extends Error {
   constructor(cause: string) {

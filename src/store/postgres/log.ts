@@ -47,6 +47,10 @@ export interface PostgresLogOptions {
   readonly clock: Clock & Partial<FollowingClock>;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
   readonly onFault: (error: unknown) => void;
+  /** Hears that the database is away, and that it is back. */
+  readonly onWarning?: (text: string) => void;
+  /** How long a batch that was not sent waits for a database that is away; 10 s by default. */
+  readonly maxAwayMs?: number | undefined;
 }
 
 /** Opens the log of a database, whose tables are made when there are none. Throws `Unavailable` in one line. */
@@ -58,8 +62,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     ...{ coder, order: 'seq', lockRows: 'FOR SHARE', shared: SHARED_CONTEXT },
     listed: (list) => `json_array_elements_text(${list}::json)`,
   };
-  const points = createPool(address, address.pool - SCAN_SESSIONS);
-  const scans = createPool(address, SCAN_SESSIONS);
+  const open = noticing(address, options.onWarning);
+  const points = createPool(open, address.pool - SCAN_SESSIONS);
+  const scans = createPool(open, SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
   const committed = new Set<(notice: Notice) => void>();
   let notices = 0;
@@ -76,7 +81,8 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     context,
     batches: createBatchWriter(context, of.writer(context), projection),
     now: clock.now,
-    open: () => connect(address),
+    open,
+    ...(options.maxAwayMs !== undefined && { maxAwayMs: options.maxAwayMs }),
     announce(written) {
       const notice = noticeOf(written, 0);
       if (notice.events.length === 0 && notice.frames.size === 0) return;
@@ -124,6 +130,24 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
       await writer.stop();
       await Promise.all([wakeUps.close(), points.close(), scans.close(), node.leave()]);
     },
+  };
+}
+
+/** Connects, and tells once that this does not succeed, and once that it does again. */
+function noticing(address: Address, tell: (text: string) => void = () => undefined): () => Promise<Session> {
+  let isAway = false;
+  return async () => {
+    try {
+      const session = await connect(address);
+      if (isAway) tell(`${address.shown} answers again`);
+      isAway = false;
+      return session;
+    } catch (error) {
+      if (!isAway)
+        tell(`${address.shown}: ${reasonOf(error)}; until then changes wait, and reads are refused`);
+      isAway = true;
+      throw error;
+    }
   };
 }
 

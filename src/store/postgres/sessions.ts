@@ -1,7 +1,7 @@
 /** Connections to a database: how they are made, what each runs, and the pool that lends them. */
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
-import { LogUnavailable } from '../port/log-failures.ts';
+import { LogAway, LogUnavailable } from '../port/log-failures.ts';
 import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
 import { rows, type StepParams, type Work } from '../sql/work.ts';
@@ -161,14 +161,14 @@ function* one<R extends Row>(sql: string, params: Params): Work<R[]> {
 }
 
 export interface Pool {
-  /** One session of those that are free, made when there are too few. Rejects with `LogUnavailable` while the database is away. */
+  /** One session of those that are free, made when there are too few. Rejects with `LogAway` while the database is away. */
   lend<T>(use: (session: Session) => Promise<T>): Promise<T>;
   /** How many wait for a session. */
   readonly waiting: number;
   close(): Promise<void>;
 }
 
-export function createPool(address: Address, max: number): Pool {
+export function createPool(open: () => Promise<Session>, max: number): Pool {
   const free: Session[] = [];
   const waiting: (() => void)[] = [];
   const all = new Set<Session>();
@@ -182,7 +182,7 @@ export function createPool(address: Address, max: number): Pool {
     for (let session = free.pop(); session !== undefined; session = free.pop())
       if (!session.isLost) return session;
     try {
-      const session = await connect(address);
+      const session = await open();
       all.add(session);
       session.onLost(() => all.delete(session));
       return session;
@@ -231,6 +231,6 @@ export const isAway = (error: unknown): boolean =>
     (CONNECTION.test((error as { code?: string }).code ?? '') ||
       /^(?:timeout expired|Connection terminated)/.test(error.message)));
 
-/** `LogUnavailable` in the place of an error of the connection. */
+/** `LogAway` in the place of an error of the connection. */
 export const away = (error: unknown): unknown =>
-  isAway(error) ? Object.assign(new LogUnavailable('the database does not answer'), { cause: error }) : error;
+  isAway(error) ? Object.assign(new LogAway('the database does not answer'), { cause: error }) : error;

@@ -4,11 +4,12 @@
  *
  * L1 Promises settle when the server says that the transaction is done. L4 When the connection is lost after the end of a
  * transaction was sent, its own rows say whether it is done; without them it is sent again. A resend that the first one
- * stands in the way of is refused, so its own rows are asked before a refusal counts.
+ * stands in the way of is refused, so its own rows are asked before a refusal counts. While the database is away such batches
+ * wait, and those of runs that execute; others are refused after a time.
  */
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
-import { LogUnavailable } from '../port/log-failures.ts';
+import { LogAway, LogUnavailable } from '../port/log-failures.ts';
 import type { Batch, CommitResult, Receipt } from '../port/log.ts';
 import type { Recorded } from '../port/events.ts';
 import type { BatchWriter } from '../sql/batch-writer.ts';
@@ -16,12 +17,13 @@ import { findReceipt } from '../sql/event-store.ts';
 import { Refused } from '../sql/refused.ts';
 import { rows, type Work, type WorkContext } from '../sql/work.ts';
 import { ConnectionLost } from './exchange.ts';
-import { away, isAway, type Session } from './sessions.ts';
+import { isAway, type Session } from './sessions.ts';
 
 /** A transaction takes at most this many batches; the rest forms the next one. */
 const LARGEST_GROUP = 200;
-/** How long a batch waits for a database that is away, and between two looks for it. */
+/** How long a batch that was not sent waits for a database that is away. */
 const MAX_AWAY_MS = 10_000;
+/** Time between two looks for it. */
 const RETRY_MS = 100;
 /** Deadlocks and serialization failures: the same transaction is sent again. */
 const RETRIED = /^(?:40P01|40001)$/;
@@ -29,6 +31,7 @@ const MAX_RETRIES = 5;
 const UNIQUE_VIOLATION = '23505';
 /** SQLSTATEs of statements that are wrong because of the batch's own values. */
 const MALFORMED = /^2[123]/;
+const AWAY = 'the database does not answer';
 const NO_ROOM = /^53[01]00$/;
 
 interface Waiting {
@@ -66,9 +69,17 @@ export interface WriterOptions {
   readonly open: () => Promise<Session>;
   /** Called after the promises of these batches have settled. */
   readonly announce: (committed: readonly Committed[]) => void;
+  readonly maxAwayMs?: number;
 }
 
-export function createWriter({ context, batches, now, open, announce }: WriterOptions): Writer {
+export function createWriter({
+  context,
+  batches,
+  now,
+  open,
+  announce,
+  maxAwayMs = MAX_AWAY_MS,
+}: WriterOptions): Writer {
   // Real time, whatever the server's clock says: the database lives in it.
   const { after, monotonic } = systemClock();
   const queue: Waiting[] = [];
@@ -77,6 +88,7 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
   let session: Session | undefined;
   let isBusy = false;
   let stopped: string | undefined;
+  let isDraining = false;
 
   function schedule(): void {
     if (isBusy) return;
@@ -86,18 +98,39 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
 
   async function flush(): Promise<void> {
     while (queue.length > 0) {
-      const group = queue.splice(0, LARGEST_GROUP);
-      await settle(group);
+      const left = await settle(queue.splice(0, LARGEST_GROUP));
+      if (left.length === 0) continue;
+      queue.unshift(...left);
+      await pause();
+      giveUp();
     }
     isBusy = false;
     for (const rest of idle.splice(0)) rest();
   }
 
-  async function settle(group: readonly Waiting[]): Promise<void> {
-    if (!group.some(({ isResent }) => isResent) && (await commitTogether(group))) return;
+  /** Returns what waits for a database that is away. */
+  async function settle(group: readonly Waiting[]): Promise<readonly Waiting[]> {
+    if (!group.some(({ isResent }) => isResent) && (await commitTogether(group))) return [];
     const settled: Settled[] = [];
-    for (const waiting of group) settled.push(await commitAlone(waiting));
+    for (const waiting of group) {
+      const one = await commitAlone(waiting);
+      if (one === undefined) break;
+      settled.push(one);
+    }
     done(settled);
+    return group.slice(settled.length);
+  }
+
+  /** Refuses what has waited long enough, and at the end what waits at all. */
+  function giveUp(): void {
+    const due = monotonic() - maxAwayMs;
+    for (const waiting of queue.splice(0)) {
+      const { batch, since, isResent, resolve, reject } = waiting;
+      if (stopped !== undefined) resolve({ kind: 'unknown-outcome', cause: stopped });
+      else if (since > due || (!isDraining && (isResent || batch.lease !== undefined))) queue.push(waiting);
+      else if (isResent) reject(new LogUnavailable(AWAY));
+      else reject(new LogAway(AWAY));
+    }
   }
 
   /** False: nothing of the group is done, or the outcome is unknown. */
@@ -118,7 +151,8 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
     }
   }
 
-  async function commitAlone(waiting: Waiting): Promise<Settled> {
+  /** Undefined: the database is away. */
+  async function commitAlone(waiting: Waiting): Promise<Settled | undefined> {
     for (let retries = 0; ;) {
       try {
         if (waiting.isResent) {
@@ -130,12 +164,10 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
       } catch (error) {
         const { code = '' } = error as { code?: string };
         if (error instanceof ConnectionLost && error.isUnknown) waiting.isResent = true;
-        if (isAway(error) && monotonic() - waiting.since < MAX_AWAY_MS && stopped === undefined) {
-          await pause();
-          continue;
-        }
+        if (isAway(error)) return undefined;
         if (RETRIED.test(code) && (retries += 1) <= MAX_RETRIES) continue;
-        const result = isAway(error) ? undefined : await resultOf(waiting, error);
+        const result = await resultOf(waiting, error);
+        if (result === 'away') return undefined;
         return result === undefined ? { waiting, error: failureOf(error) } : { waiting, result };
       }
     }
@@ -144,7 +176,10 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
   const pause = (): Promise<void> => new Promise((resolve) => void after(RETRY_MS, resolve));
 
   /** The result of a batch that could not be written; undefined when that is a failure. */
-  async function resultOf({ batch, isResent }: Waiting, error: unknown): Promise<CommitResult | undefined> {
+  async function resultOf(
+    { batch, isResent }: Waiting,
+    error: unknown,
+  ): Promise<CommitResult | 'away' | undefined> {
     try {
       const own = isResent ? await transact(() => findOwn(batch)) : undefined;
       if (own !== undefined) return own;
@@ -156,13 +191,13 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
       const receipt = await transact(() => findReceipt(context, batch.commandId));
       return receipt && { kind: 'duplicate', receipt };
     } catch (later) {
-      if (isAway(later)) return undefined;
+      if (isAway(later)) return 'away';
       throw later;
     }
   }
 
   function failureOf(error: unknown): unknown {
-    if (!(error instanceof pg.DatabaseError)) return away(error);
+    if (!(error instanceof pg.DatabaseError)) return error;
     if (MALFORMED.test(error.code ?? '')) return error;
     return Object.assign(new LogUnavailable(error.message), { cause: error });
   }
@@ -208,6 +243,7 @@ export function createWriter({ context, batches, now, open, announce }: WriterOp
       return promise;
     },
     async drain() {
+      isDraining = true;
       await Promise.allSettled(pending);
     },
     async stop() {

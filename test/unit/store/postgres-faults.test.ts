@@ -1,10 +1,10 @@
 /** A database that is not what it should be, or goes away: nothing is lost, nothing is done twice, and one line says why. */
 import assert from 'node:assert/strict';
 import { EXIT_UNAVAILABLE, exitCodeOf } from '../../../src/cli/exit-codes.ts';
-import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
+import { LogAway, LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
-import { append, batch, committed, textsOf } from '../../support/batches.ts';
+import { append, batch, committed, grant, textsOf } from '../../support/batches.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
@@ -148,6 +148,39 @@ test('while the database is away reads are refused with LogUnavailable, and go o
     });
     assert.equal(again, 1);
     await log.close();
+  }));
+
+test("while the database is away a run's commit waits, another is refused when its time is over", () =>
+  withTcpProxy(url(), async (proxy) => {
+    const { port } = new URL(proxy.url);
+    const address = `postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=long_away`;
+    const told: string[] = [];
+    const log = await openTestPostgres(address, { maxAwayMs: 0, onWarning: (text) => told.push(text) });
+    const lease = { runId: 'r', attempt: 1, leaseId: 'l' };
+    await grant(log, lease);
+    proxy.goAway();
+    const ofRun = log.commit(batch([append('s', 0, 'of the run')], { lease }));
+    await assert.rejects(log.commit(batch([append('t', 0, 'other')])), LogAway);
+    await assert.rejects(log.streamVersion('s'), LogAway);
+    proxy.comeBack();
+    committed(await ofRun);
+    assert.equal(await log.streamVersion('t'), 0);
+    assert.equal(told.length, 2, told.join('\n'));
+    assert.match(told[0]!, /until then changes wait/);
+    assert.match(told[1]!, /answers again/);
+    await log.close();
+  }));
+
+test('a log whose database is away closes, and tells what waits that its outcome is unknown', () =>
+  withTcpProxy(url(), async (proxy) => {
+    const { port } = new URL(proxy.url);
+    const address = `postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=closed_away`;
+    const log = await openTestPostgres(address, { maxAwayMs: 0 });
+    const lease = { runId: 'r', attempt: 1, leaseId: 'l' };
+    await grant(log, lease);
+    proxy.goAway();
+    const ofRun = log.commit(batch([append('s', 0, 'of the run')], { lease }));
+    await Promise.all([assert.rejects(ofRun, LogUnavailable), log.close()]);
   }));
 
 test.run();

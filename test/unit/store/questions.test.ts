@@ -17,7 +17,7 @@ import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
 import { createAsk as askPostgres } from '../../../src/store/postgres/ask.ts';
-import { createPool, type Session } from '../../../src/store/postgres/sessions.ts';
+import { connect, createPool, type Session } from '../../../src/store/postgres/sessions.ts';
 import { prepareSchema as preparePostgres } from '../../../src/store/postgres/schema.ts';
 import { withPostgres } from '../../support/postgres.ts';
 import { createRandom, seedFromEnv, type Random } from '../../support/random.ts';
@@ -237,7 +237,7 @@ test(
   'each question, asked with the same arguments, finds the same on SQLite and on PostgreSQL',
   () =>
     withPostgres(async (url) => {
-      const pool = createPool(readAddress(url), 2);
+      const pool = createPool(() => connect(readAddress(url)), 2);
       const db = openConnection(':memory:');
       const prepare = createStatements(db);
       prepareSchema(db);
