@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1204,
+  src: 1212,
   'src/actors': 1795,
   'src/archive': 2205,
   'src/assistant': 174,
@@ -15,7 +15,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/config': 1324,
   'src/cron': 335,
   'src/delivery': 341,
-  'src/effects': 2706,
+  'src/effects': 2746,
   'src/examples': 241,
   'src/graphs': 10172,
   'src/http': 11547,
@@ -25,8 +25,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 6186,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1762,
-  'src/store/postgres': 2038,
+  'src/store/port': 1765,
+  'src/store/postgres': 2098,
   'src/store/sql': 5740,
   'src/store/sqlite': 3738,
   'src/streams': 1030,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2343,
-  test: 74961,
+  test: 75011,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -15,6 +15,7 @@ import { addressProblem, listen, type HttpServer } from './http/server.ts';
 import { loadProject } from './load-project.ts';
 import { openActivity } from './observe/activity.ts';
 import type { RunningServer, ServeOptions } from './running-server.ts';
+import { LogAway } from './store/port/log-failures.ts';
 import { openStreams } from './streams/open-streams.ts';
 import { openOpenedFiles } from './wiring/opened.ts';
 import type { Assembly, Begun } from './wiring/assembly.ts';
@@ -25,6 +26,13 @@ import { openSockets } from './ws/sockets.ts';
 
 /** Time for a WebSocket client to complete the close handshake. */
 const SOCKET_GRACE_MS = 1_000;
+
+/** A store that is away is told of by itself, once: all that looks for it again and again is not. */
+const exceptAway =
+  (onFault: ServeOptions['onFault']): ServeOptions['onFault'] =>
+  (error, context) => {
+    if (!(error instanceof LogAway)) onFault(error, context);
+  };
 
 /** Rejects like `startServer`, after stopping what had started. */
 export async function wireServer(
@@ -47,7 +55,7 @@ export async function wireServer(
     stops.push(() => project.graphs.close());
     const server = await start({
       ...{ ...begun, ...project, config, stops, warnings },
-      options: { ...options, onWarning },
+      options: { ...options, onWarning, onFault: exceptAway(options.onFault) },
     });
     let stopped: Promise<void> | undefined;
     return { ...server, stop: () => (stopped ??= stopAll()) };

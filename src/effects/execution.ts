@@ -20,6 +20,7 @@ import { withState } from '../protocol/stream-modes.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { findKept } from './kept-messages.ts';
 import { toFailure, type Left } from './outcome.ts';
+import type { Patience } from './patience.ts';
 import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites, type RunWrite } from './run-writes.ts';
@@ -71,6 +72,7 @@ export interface ExecutionOptions {
   readonly onBegun: () => void;
   /** Called when a write is refused because of a stale lease. */
   readonly onFenced: () => void;
+  readonly patiently: Patience;
 }
 
 const DISK_FULL_RETRY_MS = 1_000;
@@ -79,7 +81,7 @@ const DISK_FULL_RETRY_MS = 1_000;
 const NOT_OWNED: ReadonlySet<string> = new Set<Refusal['code']>(['lease-stale', 'thread-missing']);
 
 export function createExecution(options: ExecutionOptions): Execution {
-  const { log, threads, threadId, lease, sync, onFenced } = options;
+  const { log, threads, threadId, lease, sync, onFenced, patiently } = options;
   const { runId } = lease;
   const executing: Executing = lease;
   let next = options.nextFrame;
@@ -125,6 +127,7 @@ export function createExecution(options: ExecutionOptions): Execution {
     hasKept: options.hasKept,
     owesWebhook: options.owesWebhook,
     fenced,
+    patiently,
   });
 
   /** No checkpoint of the thread is in the log, nor on its way there. */
@@ -134,12 +137,12 @@ export function createExecution(options: ExecutionOptions): Execution {
     async load(ns, checkpointId) {
       if (isEmpty) return undefined;
       await writes.settled();
-      return log.payloads.checkpoint(threadId, ns, checkpointId);
+      return patiently(() => log.payloads.checkpoint(threadId, ns, checkpointId));
     },
     async list(query) {
       if (isEmpty) return [];
       await writes.settled();
-      return log.payloads.checkpoints(threadId, query);
+      return patiently(() => log.payloads.checkpoints(threadId, query));
     },
     save(checkpoint) {
       isEmpty = false;
@@ -182,9 +185,9 @@ export function createExecution(options: ExecutionOptions): Execution {
       if (error instanceof Fenced) return undefined;
       if (error instanceof LogUnavailable) throw error;
       // The next frame id is read from the log because frames that were not stored had taken ids.
-      next = (await log.payloads.lastFrame(runId)) + 1;
+      next = (await patiently(() => log.payloads.lastFrame(runId))) + 1;
       if (error instanceof LogFull) return insist(() => handBackForRoom());
-      ledger &&= await readLedger(log, runId, { streamMode: [LIFECYCLE] });
+      ledger &&= await patiently(() => readLedger(log, runId, { streamMode: [LIFECYCLE] }));
       return unstored(error);
     });
     if (done === undefined || done.ok || NOT_OWNED.has(done.refusal.code)) return;
@@ -203,7 +206,7 @@ export function createExecution(options: ExecutionOptions): Execution {
   async function insist(dispatch: () => Promise<Dispatched>): Promise<Dispatched> {
     for (;;)
       try {
-        return await dispatch();
+        return await patiently(dispatch);
       } catch (error) {
         if (!(error instanceof LogFull)) throw error;
         await new Promise<void>((resolve) => options.lingerClock.after(DISK_FULL_RETRY_MS, resolve));
@@ -227,16 +230,16 @@ export function createExecution(options: ExecutionOptions): Execution {
     });
   }
 
+  const store = openRunStore({ store: options.store, lease, fenced });
+
   const execution: Execution = {
     link: {
       checkpoints,
-      store: openRunStore({ store: options.store, lease, fenced }),
+      store: { batch: (requests) => patiently(() => store.batch(requests)) },
       async begun() {
         if (lease.attempt > 1) {
-          const marked = await threads.dispatch(threadId, [{ type: 'BeginRun', ...executing }], {
-            lease,
-            isVital: true,
-          });
+          const begin = [{ type: 'BeginRun' as const, ...executing }];
+          const marked = await patiently(() => threads.dispatch(threadId, begin, { lease, isVital: true }));
           if (!marked.ok) throw fenced();
         }
         options.onBegun();
@@ -260,7 +263,7 @@ export function createExecution(options: ExecutionOptions): Execution {
         ))
       )
         return;
-      const kept = await findKept(log, { runId, threadId }, ids);
+      const kept = await patiently(() => findKept(log, { runId, threadId }, ids));
       if (kept === undefined) return;
       if (kept.writes.length > 0) await checkpoints.saveWrites('', kept.checkpoint.parentId!, kept.writes);
       await checkpoints.save(kept.checkpoint);

@@ -25,6 +25,7 @@ import type { OnFault } from './fault.ts';
 import { callsOf, notedBy, type ResumeCalls } from './kept-calls.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
+import { createPatience } from './patience.ts';
 import type { Permits } from './permits.ts';
 import { abandon, recoverRuns } from './recovery.ts';
 import type { Opening } from './opening.ts';
@@ -97,6 +98,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let stopping = false;
   /** Shutdown is over: runs that still execute record nothing more, and recovery at the next start handles them. */
   let closed = false;
+  const patiently = createPatience(options.lingerClock, () => closed);
   const commitInterval = createCommitInterval(options.lingerClock);
   const claims = openClaims({ log, threads, clock, ids, permits, onFault, running, begin });
 
@@ -124,7 +126,16 @@ export function startExecutor(options: ExecutorOptions): Executor {
         cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
       },
       onFenced: () => stop.abort('fenced' satisfies StopReason),
-      ...{ log, threads, store, threadId, lease, commitInterval, lingerClock: options.lingerClock },
+      ...{
+        log,
+        threads,
+        store,
+        threadId,
+        lease,
+        commitInterval,
+        patiently,
+        lingerClock: options.lingerClock,
+      },
     });
     const hurry = new AbortController();
     const unfollow = log.follow({ threadId });
@@ -150,15 +161,15 @@ export function startExecutor(options: ExecutorOptions): Executor {
     stop: AbortController,
     hurry: AbortSignal,
   ): Promise<void> {
-    const input = await inputOf(log, run, head);
-    const recording = await recordingOf(run, options.recording, log, ids);
-    const calls = await callsOf(run, options.resumeCalls ?? true, charges, log, ids);
+    const input = await patiently(() => inputOf(log, run, head));
+    const recording = await patiently(() => recordingOf(run, options.recording, log, ids));
+    const calls = await patiently(() => callsOf(run, options.resumeCalls ?? true, charges, log, ids));
     const order = {
       ...orderOf(run, resume, input, parseSecret(secret), recording),
       ...(calls && { calls }),
       ...(options.isDevelopment && { observe: true as const }),
       ...(used && { used }),
-      ...(run.attempt > 1 && { noted: await notedBy(run.runId, log) }),
+      ...(run.attempt > 1 && { noted: await patiently(() => notedBy(run.runId, log)) }),
     };
     const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
     const masked = maskFailures(order, execution.link);
@@ -171,7 +182,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     const mine = running.get(run.runId);
     if (mine !== undefined) mine.isOver = true;
     if ((reason === 'interrupt' || reason === 'shutdown') && end.kind !== 'success')
-      if (keepsMessages(await threads.read(run.threadId), run.kwargs))
+      if (keepsMessages(await patiently(() => threads.read(run.threadId)), run.kwargs))
         await execution.keep(ids).catch((error: unknown) => onFault(error, `messages of run ${run.runId}`));
     // The commit below ends the lease, so later writes of this attempt are refused.
     if (reason === 'shutdown' && (end.kind === 'stopped' || end.kind === 'lost'))

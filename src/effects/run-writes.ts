@@ -18,6 +18,7 @@ import type { ThreadEvent } from '../thread/events.ts';
 import { isStepEnd } from '../thread/state.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { onlyLatest } from './only-latest.ts';
+import type { Patience } from './patience.ts';
 
 export interface RunWrite {
   readonly payload: PayloadWrite;
@@ -69,6 +70,7 @@ export interface RunWritesOptions {
   readonly owesWebhook: boolean;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
+  readonly patiently: Patience;
 }
 
 /** Back-pressure: beyond either bound of writes that are not durable, `add` waits. */
@@ -106,6 +108,7 @@ const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise
 export function openRunWrites(options: RunWritesOptions): RunWrites {
   const { log, threads, threadId, lease, forgetful, isRead, commitInterval, clock, fenced, owesWebhook } =
     options;
+  const { patiently } = options;
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
@@ -151,7 +154,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     const commands = writes.flatMap(({ command }) => command ?? []);
     const payloads = writes.map(({ payload }) => payload);
     if (commands.length > 0) {
-      const saved = await threads.dispatch(threadId, commands, { lease, payloads });
+      const saved = await patiently(() => threads.dispatch(threadId, commands, { lease, payloads }));
       if (!saved.ok) throw fenced();
       return;
     }
@@ -259,10 +262,12 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
         );
         const commands = [...remaining.flatMap((write) => write.command ?? []), command];
         const own = remaining.map(({ payload }) => payload);
-        const done = await threads.dispatch(threadId, commands, {
-          ...{ lease, owesWebhook },
-          payloads: (events) => [...own, ...payloads(events)],
-        });
+        const done = await patiently(() =>
+          threads.dispatch(threadId, commands, {
+            ...{ lease, owesWebhook },
+            payloads: (events) => [...own, ...payloads(events)],
+          }),
+        );
         for (const entry of entries) entry.done?.settle(done.ok ? undefined : fenced());
         return done;
       } catch (error) {

@@ -16,6 +16,7 @@ function open({ log, threads, clock }: TestThreads, ledger?: SubgraphLedger): Ex
   const items = createItems({ log, clock, ids: seededIds(clock, createRandom(1)) });
   const onFault = (error: unknown): void => assert.fail(String(error));
   return createExecution({
+    patiently: (ask) => ask(),
     ...{ log, threads, threadId: THREAD, lease: { runId: 'a', attempt: 1, leaseId: 'lease' } },
     ...{
       owesWebhook: false,

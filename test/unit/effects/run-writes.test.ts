@@ -19,6 +19,7 @@ function open(
 ): RunWrites {
   const fenced = (): Error => new Error('fenced');
   return openRunWrites({
+    patiently: (ask) => ask(),
     log,
     threads,
     threadId: THREAD,

@@ -1,0 +1,21 @@
+import type { Clock } from '../kernel/clock.ts';
+import { LogAway } from '../store/port/log-failures.ts';
+
+/** Time between two tries. */
+const RETRY_MS = 250;
+
+/** Asks again while the store is away. */
+export type Patience = <T>(ask: () => Promise<T>) => Promise<T>;
+
+/** `isOver`: the server is over, so the error of the last try counts. */
+export const createPatience =
+  (clock: Clock, isOver: () => boolean): Patience =>
+  async (ask) => {
+    for (;;)
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof LogAway) || isOver()) throw error;
+        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+      }
+  };
