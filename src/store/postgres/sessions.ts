@@ -232,5 +232,5 @@ export const isAway = (error: unknown): boolean =>
       /^(?:timeout expired|Connection terminated)/.test(error.message)));
 
 /** `LogAway` in the place of an error of the connection. */
-export const away = (error: unknown): unknown =>
+const away = (error: unknown): unknown =>
   isAway(error) ? Object.assign(new LogAway('the database does not answer'), { cause: error }) : error;
