@@ -12,7 +12,7 @@ import { insertEvents, recordEvents } from '../../src/store/sql/event-store.ts';
 import { createRowWriter } from '../../src/store/sql/row-writer.ts';
 import { newIds, type Work } from '../../src/store/sql/work.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/store/sqlite/log.ts';
-import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
+import { createPayloadWriter } from '../../src/store/sql/payloads/payload-writer.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
 import { threadStream, type Outcome, type ThreadEvent } from '../../src/thread/events.ts';
@@ -112,8 +112,8 @@ export async function buildBulk(
   db.pragma('synchronous = OFF');
   db.pragma('cache_size = -2000000');
   const prepare = createStatements(db);
-  const payloads = createPayloadWriter(prepare);
   const { run, context } = prepare.driver;
+  const payloads = createPayloadWriter(context);
   const rowWrite = createRowWriter(context.coder);
   function* append(batch: Batch, at: number): Work<void> {
     const recorded = recordEvents(batch, at, yield newIds('events'));

@@ -15,7 +15,7 @@ import { loadSnapshot, readAll, readStream, streamVersion } from '../../src/stor
 import type { History } from '../../src/store/port/past.ts';
 import { viewHistory } from '../../src/store/sqlite/history.ts';
 import { createBatchWriter } from '../../src/store/sql/batch-writer.ts';
-import { createPayloadWriter } from '../../src/store/sqlite/payloads/payload-store.ts';
+import { createPayloadWriter } from '../../src/store/sql/payloads/payload-writer.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
@@ -81,7 +81,7 @@ export function openDisk({ now, elapsed, hear, leaseOf, fail, isShared }: DiskOp
   const writer = createWriter({
     db,
     prepare,
-    batches: createBatchWriter(context, createPayloadWriter(prepare), projection),
+    batches: createBatchWriter(context, createPayloadWriter(context), projection),
     now,
     room: { isFull: () => false, giveUp: () => false },
     committed: () => undefined,

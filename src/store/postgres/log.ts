@@ -59,7 +59,8 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const address = readAddress(options.url);
   const coder = await prepare(address, tables, keys);
   const context: WorkContext = {
-    ...{ coder, order: 'seq', lockRows: 'FOR SHARE', shared: SHARED_CONTEXT },
+    ...{ coder, order: 'seq', lockRows: 'FOR SHARE', takeRows: 'FOR UPDATE', shared: SHARED_CONTEXT },
+    shownId: (column) => column,
     listed: (list) => `json_array_elements_text(${list}::json)`,
   };
   const open = noticing(address, options.onWarning);

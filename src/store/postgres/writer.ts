@@ -14,7 +14,7 @@ import type { Batch, CommitResult, Receipt } from '../port/log.ts';
 import type { Recorded } from '../port/events.ts';
 import type { BatchWriter } from '../sql/batch-writer.ts';
 import { findReceipt } from '../sql/event-store.ts';
-import { Refused } from '../sql/refused.ts';
+import { Outdated, Refused } from '../sql/refused.ts';
 import { rows, type Work, type WorkContext } from '../sql/work.ts';
 import { ConnectionLost } from './exchange.ts';
 import { isAway, type Session } from './sessions.ts';
@@ -25,7 +25,7 @@ const LARGEST_GROUP = 200;
 const MAX_AWAY_MS = 10_000;
 /** Time between two looks for it. */
 const RETRY_MS = 100;
-/** Deadlocks and serialization failures: the same transaction is sent again. */
+/** Deadlocks and serialization failures: as after `Outdated`, the same transaction is sent again. */
 const RETRIED = /^(?:40P01|40001)$/;
 const MAX_RETRIES = 5;
 const UNIQUE_VIOLATION = '23505';
@@ -165,7 +165,7 @@ export function createWriter({
         const { code = '' } = error as { code?: string };
         if (error instanceof ConnectionLost && error.isUnknown) waiting.isResent = true;
         if (isAway(error)) return undefined;
-        if (RETRIED.test(code) && (retries += 1) <= MAX_RETRIES) continue;
+        if ((RETRIED.test(code) || error instanceof Outdated) && (retries += 1) <= MAX_RETRIES) continue;
         const result = await resultOf(waiting, error);
         if (result === 'away') return undefined;
         return result === undefined ? { waiting, error: failureOf(error) } : { waiting, result };

@@ -30,6 +30,7 @@ export interface Step {
 export type Work<T> = Generator<Step, T, never>;
 
 export const rows = (sql: string, params: StepParams): Step => ({ want: 'rows', sql, params });
+export const count = (sql: string, params: StepParams): Step => ({ want: 'count', sql, params });
 export const write = (sql: string, params: StepParams): Step => ({ want: 'write', sql, params });
 export const some = (sql: string, params: StepParams, refusal: () => Error): Step => ({
   ...{ want: 'some', sql, params, refusal },
@@ -52,6 +53,10 @@ export interface WorkContext {
   readonly order: string;
   /** Behind a SELECT: the rows that it finds stay as they are until the commit. */
   readonly lockRows: string;
+  /** Behind a SELECT: no other transaction changes or locks the rows that it finds before the commit. */
+  readonly takeRows: string;
+  /** The id that a column of payloads has, as it is shown. */
+  readonly shownId: (column: string) => string;
   /** Selects from the list in JSON that a column or parameter holds, as `value`. */
   readonly listed: (list: string) => string;
   /** Of an engine that several servers share; undefined where no other transaction writes before this one ends. */

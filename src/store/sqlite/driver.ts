@@ -50,7 +50,11 @@ export function createDriver(prepare: (sql: string) => Statement, coder: Coder):
   }
 
   return {
-    context: { coder, order: 'id', lockRows: '', listed: (list) => `json_each(${list})` },
+    context: {
+      ...{ coder, order: 'id', lockRows: '', takeRows: '' },
+      shownId: (column) => `shown_id(${column})`,
+      listed: (list) => `json_each(${list})`,
+    },
     run,
     runAsync: async (work) => run(work),
     get changed() {

@@ -16,7 +16,7 @@ import { openConnection, type Connection } from './connection.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
 import { openCoder } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
-import { createPayloadWriter } from './payloads/payload-store.ts';
+import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
 import { prepareRows } from './rebuild.ts';
 import { createReader } from './reader.ts';
 import { giveUpReserve, openRoom } from './files/room.ts';
@@ -114,7 +114,7 @@ function open(options: SqliteLogOptions): EventLog {
     const writer = createWriter({
       db,
       prepare,
-      batches: createBatchWriter(context, createPayloadWriter(prepare, held), projection),
+      batches: createBatchWriter(context, createPayloadWriter(context, held), projection),
       now: clock.now,
       room: openRoom({ file, onWarning: options.onWarning ?? (() => undefined) }),
       committed(batches, head) {

@@ -1,7 +1,6 @@
 /** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
 import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Connection } from './connection.ts';
-import { IMPORTS } from './payloads/imports.ts';
 import { QUEUE, toSqlite } from '../sql/rows/tables.ts';
 import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 
@@ -68,8 +67,7 @@ export function prepareSchema(db: Connection): void {
   const isNew = db.prepare("SELECT 1 FROM sqlite_schema WHERE name <> 'opened'").get() === undefined;
   if (!isNew) return assertFormat(db);
   db.transaction(() => {
-    for (const sql of [TABLES, toSqlite(['queue', QUEUE]), COMMANDS_BY_AGE, REQUESTS, PAYLOADS, IMPORTS])
-      db.exec(sql);
+    for (const sql of [TABLES, toSqlite(['queue', QUEUE]), COMMANDS_BY_AGE, REQUESTS, PAYLOADS]) db.exec(sql);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     setFormat(db, FORMAT);
   })();

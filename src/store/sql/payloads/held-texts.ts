@@ -22,7 +22,8 @@ export interface HeldTexts {
   /** In the place of what was held under the key. */
   set(key: string, texts: readonly HeldText[]): void;
   /** The number of a thread. */
-  thread(threadId: string, find: () => number): number;
+  thread(threadId: string): number | undefined;
+  setThread(threadId: string, thread: number): void;
   /** Threads whose first rows are in the current batch: no older row of them is looked up. */
   readonly newThreads: Set<string>;
   forget(): void;
@@ -57,11 +58,10 @@ export function createHeldTexts(): HeldTexts {
         drop(oldest);
       }
     },
-    thread(threadId, find) {
-      const known = threads.get(threadId) ?? find();
+    thread: (threadId) => threads.get(threadId),
+    setThread(threadId, thread) {
       if (threads.size >= MAX_THREADS) threads.clear();
-      threads.set(threadId, known);
-      return known;
+      threads.set(threadId, thread);
     },
     newThreads,
     forget() {

@@ -18,6 +18,8 @@ export interface BaseText {
   readonly id: number;
   readonly text: string;
   readonly cost: number;
+  /** Of the row: it changes with what the row has. */
+  readonly crc: number;
 }
 
 /** What a row costs its reader besides its text, in UTF-16 units. */
@@ -32,6 +34,7 @@ interface StoredRow {
   readonly bases: string | null;
   readonly size: number;
   readonly data: Stored;
+  readonly crc: number;
   readonly kind: string;
   readonly thread: StoredId;
   readonly run: StoredId;
@@ -40,9 +43,9 @@ interface StoredRow {
 }
 
 const COLUMNS: Readonly<Record<TextTable, string>> = {
-  texts: `id, bases, size, data, kind, run, parent, name,
+  texts: `id, bases, size, data, crc, kind, run, parent, name,
     CASE kind WHEN 'c' THEN (SELECT own.name FROM texts AS own WHERE own.id = texts.thread) END AS thread`,
-  frames: 'id, bases, size, data',
+  frames: 'id, bases, size, data, crc',
 };
 
 /** The rows whose ids are listed, and all that their texts are made of, each once. */
@@ -67,7 +70,7 @@ function* openTexts(
   context: WorkContext,
   table: TextTable,
   ids: readonly number[],
-): Work<ReturnType<typeof createAssembler> & { readonly cost: number }> {
+): Work<ReturnType<typeof createAssembler> & { readonly cost: number; crcOf(id: number): number }> {
   const stored: readonly StoredRow[] = yield rows(chainOf(context, table), { ids: JSON.stringify(ids) });
   let cost = 0;
   const found = new Map<number, TextRow>();
@@ -83,7 +86,7 @@ function* openTexts(
     if (row === undefined) throw new Error(`a text has row ${id} as its delta base, which is gone`);
     return row;
   });
-  return { ...assembler, cost };
+  return { ...assembler, cost, crcOf: (id) => stored.find((row) => row.id === id)!.crc };
 }
 
 export interface TextColumns {
@@ -124,8 +127,8 @@ export function* readTexts(
 }
 
 export function* loadBase(context: WorkContext, table: TextTable, id: number): Work<BaseText> {
-  const { read, cost } = yield* openTexts(context, table, [id]);
-  return { id, text: read(id), cost };
+  const { read, cost, crcOf } = yield* openTexts(context, table, [id]);
+  return { id, text: read(id), cost, crc: crcOf(id) };
 }
 
 export interface Splice {
@@ -148,6 +151,8 @@ export interface NewText {
   readonly data: Stored;
   readonly crc: number;
   readonly cost: number;
+  /** Its bases. */
+  readonly used: readonly BaseText[];
 }
 
 /**
@@ -171,10 +176,11 @@ export function encodeText(
     best = { steps: found.steps, used, cost };
     if (found.spelled <= WORTH_ANOTHER) break;
   }
-  if (best === undefined) return { bases: null, size: null, cost: ROW + text.length, ...coder.columns(text) };
+  if (best === undefined)
+    return { bases: null, size: null, cost: ROW + text.length, used: [], ...coder.columns(text) };
   const { steps, used, cost } = best;
   const ids = JSON.stringify(used.map(({ id }) => id));
-  return { bases: ids, size: text.length, cost, ...coder.columns(steps) };
+  return { bases: ids, size: text.length, cost, used, ...coder.columns(steps) };
 }
 
 /** L3 Call before rows of a thread are deleted or replaced. */
@@ -203,10 +209,10 @@ export function* eraseTexts(
   gone: ReadonlySet<number>,
 ): Work<void> {
   yield* makeDependantsWhole(context, table, thread, gone);
-  yield* dropTexts(context, table, gone);
+  yield* dropRows(context, table, gone);
 }
 
-function* dropTexts({ listed }: WorkContext, table: string, gone: ReadonlySet<number>): Work<void> {
+export function* dropRows({ listed }: WorkContext, table: string, gone: ReadonlySet<number>): Work<void> {
   if (gone.size > 0)
     yield step(`DELETE FROM ${table} WHERE id IN (SELECT CAST(value AS bigint) FROM ${listed('@ids')})`, {
       ids: JSON.stringify([...gone]),

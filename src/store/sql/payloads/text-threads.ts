@@ -1,5 +1,6 @@
 /** P3 The rows that stand for threads in `texts`: 16 bytes of an id would be the larger part of many a row. */
-import { rows, type Work } from '../work.ts';
+import { count, newIds, rows, type Work } from '../work.ts';
+import { keepThread, type PayloadStore } from './shared-texts.ts';
 import { toStoredId } from './stored-ids.ts';
 
 /** `thread` of the rows of threads. */
@@ -16,4 +17,25 @@ export function* findThread(threadId: string): Work<number> {
     [NO_THREAD, toStoredId(threadId)],
   );
   return row?.id ?? -1;
+}
+
+/** The thread's row, which is written if there is none, and stays until the commit. */
+export function* threadOf(store: PayloadStore, threadId: string): Work<number> {
+  const { context, held } = store;
+  const known = held.thread(threadId);
+  if (known !== undefined) {
+    yield* keepThread(store, known);
+    return known;
+  }
+  const id: number = yield newIds('texts');
+  const changes: number = yield count(
+    `INSERT INTO texts (id, thread, kind, ns, name, version, data, crc)
+     VALUES (@id, @thread, 't', '', @name, '', @data, @crc) ON CONFLICT DO NOTHING`,
+    { id, thread: NO_THREAD, name: toStoredId(threadId), ...context.coder.columns('') },
+  );
+  const thread = changes > 0 ? id : yield* findThread(threadId);
+  if (changes > 0) held.newThreads.add(threadId);
+  else yield* keepThread(store, thread);
+  held.setThread(threadId, thread);
+  return thread;
 }

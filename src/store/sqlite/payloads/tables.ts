@@ -93,4 +93,8 @@ CREATE TABLE item_vectors (
 ) STRICT;
 `;
 
-export const PAYLOADS = `${TEXTS}${FRAMES}${OTHERS}`;
+const IMPORTS = `
+CREATE TABLE imports (storage_key TEXT PRIMARY KEY, thread_id TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+export const PAYLOADS = `${TEXTS}${FRAMES}${OTHERS}${IMPORTS}`;

@@ -26,7 +26,6 @@ import { assertFormat } from '../schema.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 import { openCheckpoint, readCheckpointRow } from '../../sql/payloads/checkpoint-reads.ts';
 import { FRAMES_COLUMNS, splitFrames, type FramesRow } from '../../sql/payloads/frame-reads.ts';
-import { runsWithFrames } from './frame-store.ts';
 import { toId, toStoredId, type StoredId } from '../../sql/payloads/stored-ids.ts';
 import { findThread } from '../../sql/payloads/text-threads.ts';
 import { readSplice, readText, type TextColumns, type TextTable } from '../../sql/payloads/text-rows.ts';
@@ -92,6 +91,12 @@ function readThread(prepare: Prepare, threadId: string): Omit<ThreadSource, 'clo
     },
   };
 }
+
+/** In the order in which their first frames were committed. */
+const runsWithFrames = (prepare: Prepare, threadId: string): StoredId[] =>
+  prepare('SELECT run FROM frames WHERE thread = ? AND first = 0 ORDER BY id')
+    .pluck()
+    .all(toStoredId(threadId)) as StoredId[];
 
 const RUN_IS_THERE = 'run_id IN (SELECT run_id FROM runs)';
 

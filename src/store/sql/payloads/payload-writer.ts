@@ -1,55 +1,63 @@
 /** Writes payloads inside the commit's transaction. */
 import { KINDS, kindsWith } from '../../port/kinds.ts';
 import type { PayloadWrite } from '../../port/payloads.ts';
-import { mergePayloads } from '../../sql/merge-payloads.ts';
-import type { PayloadWriter } from '../../sql/batch-writer.ts';
-import { forgetCommands, forgetRequests, redactRuns } from '../../sql/event-store.ts';
-import { writeBody, writeRequest } from '../../sql/payloads/bodies.ts';
-import { writeItem } from '../../sql/payloads/items.ts';
-import { writeResume } from '../../sql/payloads/resume-calls.ts';
-import { forgetRunContents, writeRunContent } from '../../sql/payloads/run-contents.ts';
-import { writeSecret } from '../../sql/payloads/secrets.ts';
-import { writeQueue } from '../../sql/queue.ts';
-import { write as step, type Step, type Work } from '../../sql/work.ts';
-import type { Prepare } from '../statements.ts';
+import type { PayloadWriter } from '../batch-writer.ts';
+import { forgetCommands, forgetRequests, redactRuns } from '../event-store.ts';
+import { mergePayloads } from '../merge-payloads.ts';
+import { writeQueue } from '../queue.ts';
+import { rows, write as step, type Step, type Work, type WorkContext } from '../work.ts';
+import { writeBody, writeRequest } from './bodies.ts';
 import { copyCheckpoints, forgetCheckpoints, keepCheckpoints } from './checkpoint-maintenance.ts';
-import { writeCheckpoint, writeValues, writeWrites, type PayloadStore } from './checkpoint-store.ts';
+import { writeCheckpoint, writeValues, writeWrites } from './checkpoint-store.ts';
 import { forgetFrames, forgetThreadFrames, writeFrames } from './frame-store.ts';
-import { createHeldTexts } from '../../sql/payloads/held-texts.ts';
+import type { HeldTexts } from './held-texts.ts';
 import { writeImport } from './imports.ts';
-import { findThread } from '../../sql/payloads/text-threads.ts';
+import { writeItem } from './items.ts';
+import { writeResume } from './resume-calls.ts';
+import { forgetRunContents, writeRunContent } from './run-contents.ts';
+import { writeSecret } from './secrets.ts';
+import { createStore, lockThread, type PayloadStore } from './shared-texts.ts';
+import { findThread } from './text-threads.ts';
 
-/** For the one connection that writes. */
-export function createPayloadWriter(prepare: Prepare, held = createHeldTexts()): PayloadWriter {
-  const store = { prepare, held };
-  const kept = new Set<string>(
-    (['secret', 'resume'] as const).filter(
-      (kind) => prepare(`SELECT 1 FROM ${KINDS[kind].table} LIMIT 1`).get() !== undefined,
-    ),
-  );
+/** Kinds whose tables most servers leave empty, by what erases them. */
+const RARE = { 'erase-secret': 'secret', 'erase-resume': 'resume' } as const;
+
+export function createPayloadWriter(context: WorkContext, held?: HeldTexts): PayloadWriter {
+  const store = createStore(context, held);
+  /** Whether an only writer has ever had rows of a rare kind. */
+  const found = new Map<string, boolean>();
+
+  function* isEmpty(kind: (typeof RARE)[keyof typeof RARE]): Work<boolean> {
+    if (context.shared !== undefined) return false;
+    if (!found.has(kind)) {
+      const some: readonly unknown[] = yield rows(`SELECT 1 FROM ${KINDS[kind].table} LIMIT 1`, []);
+      found.set(kind, some.length > 0);
+    }
+    return !found.get(kind)!;
+  }
+
   return {
     *write(payloads, at): Work<void> {
       for (const payload of mergePayloads(payloads)) {
         const { kind } = payload;
-        if (kind === 'secret' || kind === 'resume') kept.add(kind);
-        // Most servers have neither: nothing is deleted from a table without rows.
-        if (kind === 'erase-secret' && !kept.has('secret')) continue;
-        if (kind === 'erase-resume' && !kept.has('resume')) continue;
+        if (kind === 'secret' || kind === 'resume') found.set(kind, true);
+        // Nothing is deleted from a table without rows.
+        if ((kind === 'erase-secret' || kind === 'erase-resume') && (yield* isEmpty(RARE[kind]))) continue;
         yield* writePayload(store, payload, at);
       }
-      held.newThreads.clear();
+      store.endBatch();
     },
-    undone: held.forget,
+    undone: store.undone,
   };
 }
 
 function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Work<void> {
-  const { context } = store.prepare.driver;
+  const { context } = store;
   switch (write.kind) {
     case 'queue':
       return yield* writeQueue(context, write, at);
     case 'frames':
-      return writeFrames(store, write, at);
+      return yield* writeFrames(store, write, at);
     case 'untracked-values':
     case 'calls':
     case 'recording':
@@ -60,11 +68,11 @@ function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Wo
       yield writeResume(context, write);
       return;
     case 'checkpoint':
-      return writeCheckpoint(store, write, at);
+      return yield* writeCheckpoint(store, write, at);
     case 'channel-values':
-      return writeValues(store, write);
+      return yield* writeValues(store, write);
     case 'checkpoint-writes':
-      return writeWrites(store, write);
+      return yield* writeWrites(store, write);
     case 'secret':
     case 'erase-secret':
     case 'cron-secret':
@@ -87,25 +95,25 @@ function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Wo
     case 'forget-requests':
       return yield* forgetRequests(context, write.stream, write.runIds);
     case 'forget-checkpoints':
-      return forgetCheckpoints(store, write);
+      return yield* forgetCheckpoints(store, write);
     case 'keep-checkpoints':
-      return keepCheckpoints(store, write);
+      return yield* keepCheckpoints(store, write);
     case 'copy-checkpoints':
-      return copyCheckpoints(store, write);
+      return yield* copyCheckpoints(store, write);
     case 'redact-runs':
       yield* redactRuns(context, write.stream, write.runIds);
       return yield* forgetRunContents('content', write.runIds);
     case 'forget-frames':
-      forgetFrames(store, write.runId, write.threadId);
+      yield* forgetFrames(store, write.runId, write.threadId);
       return yield* forgetRunContents('frames', [write.runId]);
     case 'forget-thread-frames':
-      forgetThreadFrames(store, write.threadId);
+      yield* forgetThreadFrames(store, write.threadId);
       yield step('DELETE FROM run_contents WHERE thread_id = ?', [write.threadId]);
       return;
     case 'begin-import':
     case 'complete-import':
     case 'erase-import':
-      return writeImport(store, write, at);
+      return yield* writeImport(store, write, at);
     case 'purge-stream':
       yield purgeStream(write);
       return;
@@ -117,8 +125,9 @@ function* writePayload(store: PayloadStore, write: PayloadWrite, at: number): Wo
 
 /** L3 Everything that belongs to the thread or its runs. */
 function* purgeThread(store: PayloadStore, threadId: string): Work<void> {
-  forgetThreadFrames(store, threadId);
-  const thread = store.prepare.driver.run(findThread(threadId));
+  yield* forgetThreadFrames(store, threadId);
+  const thread = yield* findThread(threadId);
+  yield* lockThread(store, thread, 'takeRows');
   yield step('DELETE FROM texts WHERE thread = @thread OR id = @thread', { thread });
   for (const table of TABLES_OF_RUNS) yield step(`DELETE FROM ${table} WHERE thread_id = ?`, [threadId]);
 }

@@ -4,13 +4,14 @@
  * is new in a value mostly was the graph's input or was written by a task right before, so it differs from those, too.
  */
 import type { ChannelText, PayloadWrite, WriteText } from '../../port/payloads.ts';
-import type { Prepare } from '../statements.ts';
-import { COMMON, joinParts, namesOf } from '../../sql/payloads/checkpoint-text.ts';
-import { heldKey, type HeldTexts } from '../../sql/payloads/held-texts.ts';
-import { toStoredId } from '../../sql/payloads/stored-ids.ts';
-import { encodeText, loadBase, makeDependantsWhole, type BaseText } from '../../sql/payloads/text-rows.ts';
-import type { WriteParts } from '../../sql/payloads/write-reads.ts';
+import { rows, write as step, type StepParams, type Work, type WorkContext } from '../work.ts';
+import { COMMON, joinParts, namesOf } from './checkpoint-text.ts';
+import { heldKey } from './held-texts.ts';
+import { insertText, lockThread, type PayloadStore } from './shared-texts.ts';
+import { toStoredId } from './stored-ids.ts';
+import { encodeText, loadBase, makeDependantsWhole, type BaseText } from './text-rows.ts';
 import { threadOf } from './text-threads.ts';
+import type { WriteParts } from './write-reads.ts';
 
 /** For a shorter value the channel's latest is not read, in UTF-16 units. */
 const SHORTEST = 256;
@@ -25,11 +26,6 @@ const MOST = 3 / 4;
 /** The channel that has a graph's input until its first step is done. */
 const INPUT = '__start__';
 
-export interface PayloadStore {
-  readonly prepare: Prepare;
-  readonly held: HeldTexts;
-}
-
 type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
 
 interface Place {
@@ -37,7 +33,7 @@ interface Place {
   readonly ns: string;
 }
 
-export function writeCheckpoint(store: PayloadStore, write: Write<'checkpoint'>, at: number): void {
+export function* writeCheckpoint(store: PayloadStore, write: Write<'checkpoint'>, at: number): Work<void> {
   const { threadId, runId, checkpoint, lastFrame, at: savedAt } = write;
   const { ns, checkpointId, parentId, body } = checkpoint;
   const place = { threadId, ns };
@@ -45,10 +41,10 @@ export function writeCheckpoint(store: PayloadStore, write: Write<'checkpoint'>,
     const near = [checkpointId, parentId].flatMap((id) =>
       id === null ? [] : nearOf(store, place, id, blob.channel),
     );
-    const value = writeValue(store, place, blob, { near, isFirst: parentId === null });
+    const value = yield* writeValue(store, place, blob, { near, isFirst: parentId === null });
     if (value !== undefined && blob.channel === INPUT) holdNear(store, place, checkpointId, INPUT, value);
   }
-  writeCheckpointRow(store, {
+  yield* writeCheckpointRow(store, {
     ...{ ...place, runId, checkpointId, parentId, at: savedAt ?? at, lastFrame: lastFrame ?? null },
     text: joinParts({
       metadata: JSON.stringify(checkpoint.metadata),
@@ -68,109 +64,114 @@ export interface NewCheckpointRow extends Place {
   readonly text: string;
 }
 
-export function writeCheckpointRow({ prepare, held }: PayloadStore, saved: NewCheckpointRow): void {
+export function* writeCheckpointRow(store: PayloadStore, saved: NewCheckpointRow): Work<void> {
+  const { context, held } = store;
   const { threadId, ns, runId, checkpointId, parentId, at, lastFrame, text } = saved;
-  const thread = threadOf(prepare, held, threadId);
+  const thread = yield* threadOf(store, threadId);
   const [name, run] = [toStoredId(checkpointId), toStoredId(runId)];
   const parent = parentId === null ? null : toStoredId(parentId);
   const key = heldKey('c', threadId, ns, '');
   const latest = held.of(key);
   const isKnown = latest.length > 0 || parentId === null || held.newThreads.has(threadId);
-  const last = isKnown ? latest : findLatest(prepare, thread, ns);
+  const last = isKnown ? latest : yield* findLatest(store, thread, ns);
   const names = namesOf({ thread: threadId, run, parent, name });
-  const following = last.length === 0 ? undefined : encodeText(prepare.driver.context, text, last, names);
-  const { cost, ...columns } =
+  const following = last.length === 0 ? undefined : encodeText(context, text, last, names);
+  const encoded =
     following !== undefined && following.bases !== null
       ? following
-      : encodeText(prepare.driver.context, text, [], COMMON + names);
-  const { changes, lastInsertRowid } = prepare(
-    `INSERT INTO texts (thread, kind, ns, name, version, run, parent, at, last_frame, bases, size, data, crc)
-     VALUES (@thread, 'c', @ns, @name, '', @run, @parent, @at, @lastFrame, @bases, @size, @data, @crc)
+      : encodeText(context, text, [], COMMON + names);
+  const row = { thread, ns, name, run, parent, at, last_frame: lastFrame };
+  const checkpoint = yield* insertText(
+    store,
+    'texts',
+    `INSERT INTO texts (id, thread, kind, ns, name, version, run, parent, at, last_frame, bases, size, data, crc)
+     VALUES (@id, @thread, 'c', @ns, @name, '', @run, @parent, @at, @last_frame, @bases, @size, @data, @crc)
      ON CONFLICT DO NOTHING`,
-  ).run({ thread, ns, name, run, parent, at, lastFrame, ...columns });
-  if (changes > 0) {
-    const row = { thread, ns, name, run, parent, at, last_frame: lastFrame };
-    return held.set(key, [{ id: Number(lastInsertRowid), text, cost, row }]);
-  }
-  replaceCheckpoint({ prepare, held }, saved);
+    row,
+    ...([text, encoded] as const),
+  );
+  if (checkpoint !== undefined) held.set(key, [{ ...checkpoint, row }]);
+  else yield* replaceCheckpoint(store, thread, saved);
 }
 
 /** A checkpoint that was there keeps its ids. */
-function replaceCheckpoint(
-  { prepare, held }: PayloadStore,
-  { threadId, ns, checkpointId, lastFrame, text }: NewCheckpointRow,
-): void {
-  const thread = threadOf(prepare, held, threadId);
-  const id = prepare("SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? AND name = ?")
-    .pluck()
-    .get(thread, ns, toStoredId(checkpointId)) as number;
-  prepare.driver.run(makeDependantsWhole(prepare.driver.context, 'texts', thread, new Set([id])));
+function* replaceCheckpoint(
+  store: PayloadStore,
+  thread: number,
+  { ns, checkpointId, lastFrame, text }: NewCheckpointRow,
+): Work<void> {
+  const { context, held } = store;
+  yield* lockThread(store, thread, 'takeRows');
+  const found: readonly { id: number }[] = yield rows(
+    "SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? AND name = ?",
+    [thread, ns, toStoredId(checkpointId)],
+  );
+  yield* makeDependantsWhole(context, 'texts', thread, new Set(found.map(({ id }) => id)));
   held.forget();
-  prepare(
-    'UPDATE texts SET bases = NULL, size = NULL, data = @data, crc = @crc, last_frame = @lastFrame WHERE id = @id',
-  ).run({ id, ...prepare.coder.columns(text), lastFrame });
+  for (const { id } of found)
+    yield step(
+      'UPDATE texts SET bases = NULL, size = NULL, data = @data, crc = @crc, last_frame = @lastFrame WHERE id = @id',
+      { id, ...context.coder.columns(text), lastFrame },
+    );
 }
 
-const findLatest = (prepare: Prepare, thread: number, ns: string): readonly BaseText[] =>
+const findLatest = ({ context }: PayloadStore, thread: number, ns: string): Work<readonly BaseText[]> =>
   loadFound(
-    prepare,
-    prepare("SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? ORDER BY id DESC LIMIT 1")
-      .pluck()
-      .get(thread, ns),
+    context,
+    `SELECT id FROM texts WHERE thread = ? AND kind = 'c' AND ns = ? ORDER BY ${context.order} DESC LIMIT 1`,
+    [thread, ns],
   );
 
 const findLatestValue = (
-  prepare: Prepare,
+  { context }: PayloadStore,
   thread: number,
   ns: string,
   channel: string,
-): readonly BaseText[] =>
+): Work<readonly BaseText[]> =>
   loadFound(
-    prepare,
-    prepare(
-      "SELECT id FROM texts WHERE thread = ? AND kind = 'v' AND ns = ? AND name = ? ORDER BY version DESC LIMIT 1",
-    )
-      .pluck()
-      .get(thread, ns, channel),
+    context,
+    "SELECT id FROM texts WHERE thread = ? AND kind = 'v' AND ns = ? AND name = ? ORDER BY version DESC LIMIT 1",
+    [thread, ns, channel],
   );
 
-const loadFound = (prepare: Prepare, id: unknown): readonly BaseText[] =>
-  id === undefined ? [] : [prepare.driver.run(loadBase(prepare.driver.context, 'texts', id as number))];
+function* loadFound(context: WorkContext, sql: string, params: StepParams): Work<readonly BaseText[]> {
+  const [found]: readonly { id: number }[] = yield rows(sql, params);
+  return found === undefined ? [] : [yield* loadBase(context, 'texts', found.id)];
+}
 
 /** `isFirst`: no checkpoint of the namespace precedes the value's. */
-function writeValue(
-  { prepare, held }: PayloadStore,
+function* writeValue(
+  store: PayloadStore,
   { threadId, ns }: Place,
   { channel, version, data }: ChannelText,
   { near, isFirst, runId }: { near: readonly BaseText[]; isFirst: boolean; runId?: string },
-): BaseText | undefined {
-  const thread = threadOf(prepare, held, threadId);
+): Work<BaseText | undefined> {
+  const { context, held } = store;
+  const thread = yield* threadOf(store, threadId);
   const key = heldKey('v', threadId, ns, channel);
   const isLong = data.length >= SHORTEST;
   const known = held.of(key);
   const isKnown = !isLong || known.length > 0 || isFirst || held.newThreads.has(threadId);
-  const latest = isKnown ? known : findLatestValue(prepare, thread, ns, channel);
+  const latest = isKnown ? known : yield* findLatestValue(store, thread, ns, channel);
   const bases = [...near.filter(({ text }) => text.length >= data.length * MOST), ...latest, ...near];
-  const { cost, ...columns } = encodeText(
-    prepare.driver.context,
-    data,
-    data.length < SHORTEST_NEAR ? [] : bases,
+  const value = yield* insertText(
+    store,
+    'texts',
+    `INSERT INTO texts (id, thread, kind, ns, name, version, run, bases, size, data, crc)
+     VALUES (@id, @thread, 'v', @ns, @channel, @version, @run, @bases, @size, @data, @crc) ON CONFLICT DO NOTHING`,
+    { thread, ns, channel, version, run: runId === undefined ? null : toStoredId(runId) },
+    ...([data, encodeText(context, data, data.length < SHORTEST_NEAR ? [] : bases)] as const),
   );
-  const { changes, lastInsertRowid } = prepare(
-    `INSERT INTO texts (thread, kind, ns, name, version, run, bases, size, data, crc)
-     VALUES (@thread, 'v', @ns, @channel, @version, @run, @bases, @size, @data, @crc) ON CONFLICT DO NOTHING`,
-  ).run({ thread, ns, channel, version, run: runId === undefined ? null : toStoredId(runId), ...columns });
-  if (changes === 0) return undefined;
-  const value = { id: Number(lastInsertRowid), text: data, cost, version };
-  held.set(key, [value]);
+  if (value !== undefined) held.set(key, [{ ...value, version }]);
   return value;
 }
 
-export function writeValues(
+export function* writeValues(
   store: PayloadStore,
   { threadId, runId, ns, values }: Write<'channel-values'>,
-): void {
-  for (const value of values) writeValue(store, { threadId, ns }, value, { near: [], isFirst: false, runId });
+): Work<void> {
+  for (const value of values)
+    yield* writeValue(store, { threadId, ns }, value, { near: [], isFirst: false, runId });
 }
 
 const nearKey = ({ threadId, ns }: Place, checkpointId: string, channel: string): string =>
@@ -209,18 +210,18 @@ function partsOf(writes: readonly WriteText[]): WriteParts {
 }
 
 /** A later write of a task and index counts when they are read; without its run the earlier one does again. */
-export function writeWrites(store: PayloadStore, write: Write<'checkpoint-writes'>): void {
+export function* writeWrites(store: PayloadStore, write: Write<'checkpoint-writes'>): Work<void> {
   // A row that a value is made of costs the value's reader all that it has.
   const [short, long] = [false, true].map((isLong) =>
     write.writes.filter(({ data }) => data.length >= LIKE_A_VALUE === isLong),
   ) as [WriteText[], WriteText[]];
   for (const writes of [...(short.length > 0 ? [short] : []), ...long.map((each) => [each])])
-    writeRow(store, { ...write, writes });
+    yield* writeRow(store, { ...write, writes });
 }
 
-function writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): void {
+function* writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): Work<void> {
   const { threadId, runId, ns, checkpointId, writes } = write;
-  const { prepare, held } = store;
+  const { context, held } = store;
   const place = { threadId, ns };
   const text = writes.map(({ data }) => data).join('');
   const channels = [...new Set(writes.map(({ channel }) => channel))];
@@ -230,14 +231,16 @@ function writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): void 
       : channels.flatMap((channel) => held.of(heldKey('v', threadId, ns, channel)));
   const near = channels.flatMap((channel) => nearOf(store, place, checkpointId, channel));
   const bases = text.length < SHORTEST_NEAR ? [] : [...values, ...near];
-  const { cost, ...columns } = encodeText(prepare.driver.context, text, bases);
-  const { lastInsertRowid } = prepare(
-    `INSERT INTO texts (thread, kind, ns, name, run, parts, bases, size, data, crc)
-     VALUES (@thread, 'w', @ns, @name, @run, @parts, @bases, @size, @data, @crc)`,
-  ).run({
-    ...{ thread: threadOf(prepare, held, threadId), ns, name: toStoredId(checkpointId) },
-    ...{ run: toStoredId(runId), parts: JSON.stringify(partsOf(writes)), ...columns },
-  });
-  const row = { id: Number(lastInsertRowid), text, cost };
-  for (const channel of channels) holdNear(store, place, checkpointId, channel, row);
+  const row = yield* insertText(
+    store,
+    'texts',
+    `INSERT INTO texts (id, thread, kind, ns, name, run, parts, bases, size, data, crc)
+     VALUES (@id, @thread, 'w', @ns, @name, @run, @parts, @bases, @size, @data, @crc)`,
+    {
+      ...{ thread: yield* threadOf(store, threadId), ns, name: toStoredId(checkpointId) },
+      ...{ run: toStoredId(runId), parts: JSON.stringify(partsOf(writes)) },
+    },
+    ...([text, encodeText(context, text, bases)] as const),
+  );
+  for (const channel of channels) holdNear(store, place, checkpointId, channel, row!);
 }
