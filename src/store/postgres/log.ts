@@ -5,11 +5,12 @@ import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
 import { noticeOf } from '../port/notice.ts';
-import type { PayloadReader } from '../port/payloads.ts';
-import { createBatchWriter, type PayloadWriter } from '../sql/batch-writer.ts';
+import { createBatchWriter } from '../sql/batch-writer.ts';
 import { openCells, type Coder } from '../sql/coder.ts';
 import { loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import { openKeyring, type EncryptionKeys, type Keyring } from '../sql/keyring.ts';
+import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
+import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
 import type { Projection } from '../sql/projection.ts';
 import { SCHEMA, type Table } from '../sql/rows/tables.ts';
 import { createViews } from '../sql/views/views.ts';
@@ -39,10 +40,6 @@ export interface PostgresLogOptions {
   readonly keys?: EncryptionKeys;
   /** The tables that the projection fills. */
   readonly tables?: Readonly<Record<string, Table>>;
-  readonly payloads: {
-    readonly writer: (context: WorkContext) => PayloadWriter;
-    readonly reader: (context: WorkContext, run: <T>(work: Work<T>) => Promise<T>) => PayloadReader;
-  };
   /** Follows the database's clock. */
   readonly clock: Clock & Partial<FollowingClock>;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
@@ -55,7 +52,7 @@ export interface PostgresLogOptions {
 
 /** Opens the log of a database, whose tables are made when there are none. Throws `Unavailable` in one line. */
 export async function openPostgresLog(options: PostgresLogOptions): Promise<EventLog> {
-  const { projection, keys = [], tables = SCHEMA, payloads: of, clock, onFault } = options;
+  const { projection, keys = [], tables = SCHEMA, clock, onFault } = options;
   const address = readAddress(options.url);
   const coder = await prepare(address, tables, keys);
   const context: WorkContext = {
@@ -80,7 +77,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   };
   const writer = createWriter({
     context,
-    batches: createBatchWriter(context, of.writer(context), projection),
+    batches: createBatchWriter(context, createPayloadWriter(context), projection),
     now: clock.now,
     open,
     ...(options.maxAwayMs !== undefined && { maxAwayMs: options.maxAwayMs }),
@@ -91,7 +88,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
       announce({ ...notice, ...(elsewhere && { elsewhere }) });
     },
   });
-  const payloads = of.reader(context, (work) => points.lend((session) => session.run(work, 'snapshot')));
+  const payloads = createPayloadReader(context, (work) =>
+    points.lend((session) => session.run(work, 'snapshot')),
+  );
   const node = await joinNodes({ url: options.url, clock, run: read, onFault }).catch((error: unknown) => {
     throw unusable(address, error);
   });

@@ -94,7 +94,7 @@ function* insertState(store: PayloadStore, write: FramesWrite, place: Place, fra
 
 function* findLatest({ context }: PayloadStore, threadId: string, series: string): Work<readonly BaseText[]> {
   const [found]: readonly { id: number }[] = yield rows(
-    `SELECT id FROM frames WHERE thread = ? AND series = ? ORDER BY ${context.order} DESC LIMIT 1`,
+    `SELECT id FROM frames WHERE thread = ? AND series = ? ORDER BY ${context.order} DESC LIMIT 1 ${context.lockRows}`,
     [toStoredId(threadId), series],
   );
   return found === undefined ? [] : [yield* loadBase(context, 'frames', found.id)];

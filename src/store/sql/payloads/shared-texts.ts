@@ -73,7 +73,7 @@ export function* lockThread(
 }
 
 /** Whether the row is new. `sql` inserts nothing where it is there. */
-export function* insertNew(store: PayloadStore, sql: string, params: StepParams): Work<boolean> {
+function* insertNew(store: PayloadStore, sql: string, params: StepParams): Work<boolean> {
   if (store.asks) {
     const changes: number = yield count(sql, params);
     return changes > 0;
