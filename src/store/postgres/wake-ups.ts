@@ -1,6 +1,7 @@
 /**
  * What the nodes of a database tell each other of their commits, on a connection of its own (LISTEN, NOTIFY). It is made again
- * whenever it is lost. What is told meanwhile is lost too: a hint is no promise.
+ * whenever it is lost. What is told meanwhile is lost too: a hint is no promise. A node that has heard no other one for a minute
+ * tells nothing.
  */
 import { systemClock } from '../../kernel/clock.ts';
 import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
@@ -19,6 +20,12 @@ export interface WakeUps {
 /** Hints of so many milliseconds are one. */
 const HINT_INTERVAL_MS = 10;
 const RECONNECT_MS = 1_000;
+/** A node that is silent for longer is gone. */
+const PRESENT_MS = 60_000;
+const PRESENCE_INTERVAL_MS = 20_000;
+/** What a node says that begins to listen, and what each says in answer and from time to time. */
+const HELLO = 'hello';
+const HERE = 'here';
 
 /** Schemas of one database are different deployments. */
 const CHANNEL = "'rewound_' || md5(current_schema())";
@@ -35,7 +42,22 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
   let isClosed = false;
   let isSending = false;
   let sentAt = -Infinity;
+  let heardAt = -Infinity;
   let cancel: () => void = () => undefined;
+  let said: Promise<unknown> = Promise.resolve();
+  let cancelPresence = after(PRESENCE_INTERVAL_MS, sayHere);
+
+  function sayHere(): void {
+    cancelPresence = after(PRESENCE_INTERVAL_MS, sayHere);
+    void say(HERE);
+  }
+
+  /** One after the other: the connection has one statement at a time. */
+  function say(text: string): Promise<unknown> {
+    return (said = said
+      .then(() => (session?.isLost === false ? session.ask(NOTIFY, { text }) : []))
+      .catch(() => undefined));
+  }
 
   async function listen(): Promise<void> {
     try {
@@ -43,6 +65,8 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       own.onLost(() => session === own && listenLater());
       if (isClosed) return await own.end();
       own.onNotification((text) => {
+        heardAt = monotonic();
+        if (text === HELLO) void say(HERE);
         const hint = readHint(text);
         if (hint !== undefined) hear(hint);
       });
@@ -50,6 +74,7 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       await own.ask(`LISTEN ${row!.channel}`);
       // What the others told before is lost.
       hear(ANYTHING);
+      await say(HELLO);
     } catch {
       await session?.end();
       listenLater();
@@ -66,8 +91,7 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       const rest = sentAt + HINT_INTERVAL_MS - monotonic();
       if (rest > 0) await new Promise<void>((resolve) => void after(rest, resolve));
       sentAt = monotonic();
-      const text = buffer.take();
-      if (session?.isLost === false) await session.ask(NOTIFY, { text }).catch(() => undefined);
+      await say(buffer.take());
     }
   }
 
@@ -75,8 +99,8 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
   return {
     follow,
     tell(notice) {
-      buffer.add(notice);
-      if (!isSending) {
+      if (monotonic() - heardAt < PRESENT_MS) buffer.add(notice);
+      if (!isSending && !buffer.isEmpty) {
         isSending = true;
         void send().finally(() => (isSending = false));
       }
@@ -86,6 +110,7 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       isClosed = true;
       close();
       cancel();
+      cancelPresence();
       await session?.end();
     },
   };

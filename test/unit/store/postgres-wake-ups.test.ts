@@ -17,7 +17,6 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
-import { until } from '../../support/until.ts';
 
 const test = suite('store, nodes of one PostgreSQL');
 const url = shared(test, withPostgres);
@@ -46,10 +45,11 @@ async function withNodes(use: (nodes: Nodes) => Promise<void>, hints: Hints = 'h
   const a = await open();
   const session = await connect(readAddress(address));
   await session.ask(UNLOCK);
+  const met = hears(session, hints === 'twice');
+  const [row] = await session.ask<{ channel: string }>(`SELECT ${CHANNEL} AS channel`);
+  await session.ask(`LISTEN ${row!.channel}`);
   const b = await open();
-  if (hints === 'twice') await repeat(session);
-  const listening = `SELECT 1 FROM pg_stat_activity WHERE query = 'LISTEN ' || ${CHANNEL} AND state = 'idle'`;
-  if (hints !== 'lost') await until('both listen', async () => (await session.ask(listening)).length >= 2);
+  if (hints !== 'lost') await met;
   try {
     await use({ a, b });
     assert.deepEqual(faults, []);
@@ -58,17 +58,20 @@ async function withNodes(use: (nodes: Nodes) => Promise<void>, hints: Hints = 'h
   }
 }
 
-/** Sends each hint once more. */
-async function repeat(session: Session): Promise<void> {
-  const repeated = new Set<string>();
-  session.onNotification((text) => {
-    if (repeated.has(text)) return;
-    repeated.add(text);
-    void session.ask(`SELECT pg_notify(${CHANNEL}, @text)`, { text }).catch(() => undefined);
+/** Resolves when a node has answered another one. `twice`: each hint is sent once more. */
+const hears = (session: Session, twice: boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const heard = new Set<string>();
+    let said: Promise<unknown> = Promise.resolve();
+    session.onNotification((text) => {
+      if (text === 'here') resolve();
+      else if (twice && !heard.has(text))
+        said = said
+          .then(() => session.ask(`SELECT pg_notify(${CHANNEL}, @text)`, { text }))
+          .catch(() => undefined);
+      heard.add(text);
+    });
   });
-  const [row] = await session.ask<{ channel: string }>(`SELECT ${CHANNEL} AS channel`);
-  await session.ask(`LISTEN ${row!.channel}`);
-}
 
 const add = async (log: EventLog, from: number, ...events: ThreadEvent[]): Promise<void> =>
   void committed(await log.commit(batch([{ stream: threadStream(THREAD), expected: from, events }])));
