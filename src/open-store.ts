@@ -22,7 +22,10 @@ import { openLogImport } from './store/sqlite/log-import.ts';
 import { openLogSource, openThreadSource } from './store/sqlite/payloads/thread-source.ts';
 import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
 
-type OpenLogOptions = Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'>;
+interface OpenLogOptions extends Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'> {
+  /** Where servers on one database notify each other; undefined: at its address. */
+  readonly listenUrl?: string | undefined;
+}
 
 export interface Store {
   /** For people: without a password. */

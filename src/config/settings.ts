@@ -108,6 +108,7 @@ export const settings = z.object({
   /** Empty: in the project. */
   dataDir: setting('--data PLATFORM_DATA', text('path').min(1, 'expected a path').default(''), 'Folder of the log.', '`.platform` beside the configuration file'),
   databaseUrl: setting('PLATFORM_DATABASE_URL', databaseUrl.optional(), 'PostgreSQL database of the log, which then has no file in the folder.', 'none: the log is a file in its folder'),
+  databaseListenUrl: setting('PLATFORM_DATABASE_LISTEN_URL', databaseUrl.optional(), 'Address of the same database for notifications between servers, where a pooler of transactions is at the other one.', '`PLATFORM_DATABASE_URL`'),
   encryptionKeys: setting('PLATFORM_ENCRYPTION_KEY', encryptionKeys.default([]), 'Content of the log is encrypted under the first and read under all.', 'none: the log is plain'),
   apiKeys: setting('PLATFORM_API_KEY', keys(), 'Any of them is asked for in `x-api-key`. Has no effect with an auth handler.', 'none: open'),
   studioKeys: setting('PLATFORM_STUDIO_KEY', keys(), 'With any of them the studio passes the auth handler as a user of its own.', 'none: no studio user'),

@@ -29,6 +29,7 @@ export async function openLog({ config, options, clock, graphs, stops }: Assembl
   const log = await storeAt(logAddressOf(config), config.encryptionKeys).openLog({
     clock,
     onFault: (error) => options.onFault(error, 'announcing a commit'),
+    listenUrl: config.databaseListenUrl,
     ...(options.onWarning && { onWarning: options.onWarning }),
   });
   stops.push(() => log.close());

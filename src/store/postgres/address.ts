@@ -18,11 +18,14 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
 const DEFAULT_POOL = 10;
 const MAX_POOL = 200;
 
-const wrong = (what: string): Unavailable =>
-  new Unavailable(`PLATFORM_DATABASE_URL: ${what}, expected postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
+const wrongIn =
+  (variable: string) =>
+  (what: string): Unavailable =>
+    new Unavailable(`${variable}: ${what}, expected postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
 
 /** Throws `Unavailable` in one line, without the password. */
-export function readAddress(text: string): Address {
+export function readAddress(text: string, variable = 'PLATFORM_DATABASE_URL'): Address {
+  const wrong = wrongIn(variable);
   const [, scheme, user, hosts, path = '', query = ''] = FORM.exec(text.trim()) ?? [];
   if (scheme === undefined || hosts === undefined) throw wrong('found no address of a database');
   if (path.length < 2) throw wrong('found no name of a database');

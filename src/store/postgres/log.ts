@@ -33,7 +33,7 @@ const PAGE_FRAMES = 500;
 
 export interface PostgresLogOptions {
   readonly url: string;
-  /** Where hints of other nodes are heard, when a pooler at `url` lends a connection for one transaction only. */
+  /** Where nodes notify each other; undefined: at `url`. */
   readonly listenUrl?: string | undefined;
   readonly projection: Projection;
   /** Content is sealed under the first one and read under all. */
@@ -94,9 +94,10 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const node = await joinNodes({ url: options.url, clock, run: read, onFault }).catch((error: unknown) => {
     throw unusable(address, error);
   });
-  const { listenUrl = options.url } = options;
   const wakeUps = openWakeUps(
-    { ...readAddress(listenUrl), schema: address.schema },
+    options.listenUrl === undefined
+      ? address
+      : { ...readAddress(options.listenUrl, 'PLATFORM_DATABASE_LISTEN_URL'), schema: address.schema },
     {
       look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
       frames: (runId, after) => payloads.frames(runId, after, PAGE_FRAMES),

@@ -147,10 +147,10 @@ test('a wrong address of a database is named without being quoted, and no folder
 });
 
 test('the password of a database is masked where the configuration is shown', () => {
-  const shown = JSON.stringify(
-    understood(load({ PLATFORM_DATABASE_URL: 'postgres://user:secret@host/log' })),
-  );
-  assert.ok(shown.includes('PLATFORM_DATABASE_URL') && !shown.includes('secret'));
+  for (const name of ['PLATFORM_DATABASE_URL', 'PLATFORM_DATABASE_LISTEN_URL']) {
+    const shown = JSON.stringify(understood(load({ [name]: 'postgres://user:secret@host/log' })));
+    assert.ok(shown.includes(name) && !shown.includes('secret'));
+  }
 });
 
 test('settings that would leave data unprotected if ignored prevent the start', () => {

@@ -24,9 +24,6 @@ const url = shared(test, withPostgres);
 const RUN = { runId: 'run', threadId: THREAD };
 const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing';
 const CHANNEL = "'rewound_' || md5(current_schema())";
-/** Ends the connection by which a server keeps others from its schema. */
-const UNLOCK = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-  WHERE pid <> pg_backend_pid() AND query LIKE 'SELECT pg_try_advisory_lock%'`;
 type Hints = 'heard' | 'lost' | 'twice';
 
 interface Nodes {
@@ -44,7 +41,6 @@ async function withNodes(use: (nodes: Nodes) => Promise<void>, hints: Hints = 'h
     });
   const a = await open();
   const session = await connect(readAddress(address));
-  await session.ask(UNLOCK);
   const met = hears(session, hints === 'twice');
   const [row] = await session.ask<{ channel: string }>(`SELECT ${CHANNEL} AS channel`);
   await session.ask(`LISTEN ${row!.channel}`);
