@@ -33,6 +33,8 @@ interface Statement {
 /** State of a connection that outlives its transactions: prepared statements, and row ids that are drawn. */
 export interface Prepared {
   readonly statements: Map<string, Statement>;
+  /** Those that have to find a row: the same text may be asked with and without. */
+  readonly demanding: Map<string, Statement>;
   /** Number of statements that were ever prepared: a name is never used twice. */
   count: number;
   /** Row ids of a table that are drawn and not given yet, from first to before last. */
@@ -106,7 +108,9 @@ export function createExchange<T>(
   settle: (error: Error | undefined, value?: T) => void,
 ): Exchange {
   const sent: Sent[] = [];
-  const added: string[] = [];
+  const added: (() => void)[] = [];
+  const knownOf = ({ want }: Step): Map<string, Statement> =>
+    want === 'some' ? prepared.demanding : prepared.statements;
   /** The first row id of each table's current block that the work was given. */
   const given = new Map<string, number>();
   let drawing: { readonly table: string; readonly count: number; readonly blocks: number } | undefined;
@@ -119,7 +123,7 @@ export function createExchange<T>(
     if (isSettled) return;
     isSettled = true;
     // Which of the new statements the server still has prepared is unknown.
-    if (error !== undefined) for (const sql of added) prepared.statements.delete(sql);
+    if (error !== undefined) for (const forget of added) forget();
     // Their rows are undone.
     if (error !== undefined) for (const [table, id] of given) prepared.ids.get(table)!.next = id;
     settle(error, value);
@@ -129,8 +133,9 @@ export function createExchange<T>(
     const { sql } = step;
     const { text, params } = numbered(step.want === 'some' ? demanding(sql) : sql);
     const statement: Statement = { name: `s${(prepared.count += 1)}`, params, types: [], fields: [] };
-    prepared.statements.set(sql, statement);
-    added.push(sql);
+    const known = knownOf(step);
+    known.set(sql, statement);
+    added.push(() => void known.delete(sql));
     learning = { statement, then: () => then(statement) };
     wire.parse({ name: statement.name, text });
     wire.describe({ type: 'S', name: statement.name });
@@ -170,7 +175,7 @@ export function createExchange<T>(
   /** Sends a step; false when the work waits, for its answer or for what the statement looks like. */
   function pass(step: Step): boolean {
     const isAwaited = step.want !== 'write' && step.want !== 'some';
-    const statement = prepared.statements.get(step.sql);
+    const statement = knownOf(step).get(step.sql);
     if (statement === undefined)
       learn(step, (learnt) => {
         send(step, learnt, isAwaited);

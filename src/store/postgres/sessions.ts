@@ -92,7 +92,7 @@ async function connectTo(connectionString: string, schema: string | undefined): 
 }
 
 function toSession(client: pg.Client, isPooled: boolean): Session {
-  const prepared: Prepared = { statements: new Map(), count: 0, ids: new Map() };
+  const prepared: Prepared = { statements: new Map(), demanding: new Map(), count: 0, ids: new Map() };
   const { connection } = client as unknown as { connection: Wire & NodeJS.EventEmitter };
   const { after } = systemClock();
   const listeners: (() => void)[] = [];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { logContract, type LendLog } from '../../support/log-contract.ts';
+import { payloadContract } from '../../support/payload-contract.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 
@@ -19,4 +20,5 @@ async function lend(use: Parameters<LendLog>[0]): Promise<void> {
 
 logContract('the PostgreSQL log', lend, (test) => {
   url = shared(test, withPostgres);
+  payloadContract(test, lend);
 });
