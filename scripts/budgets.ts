@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1765,
-  'src/store/postgres': 2127,
+  'src/store/postgres': 2132,
   'src/store/sql': 6618,
   'src/store/sqlite': 3025,
   'src/streams': 1030,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2343,
-  test: 75011,
+  test: 75031,
 };
 
 const MAX_UNUSED_LINES = 100;
