@@ -36,6 +36,11 @@ export interface Store {
   openPast(): History;
   /** Copies the log into one file, beside a running server too. Rejects when there is none, or a damaged one. */
   backUp(file: string, options: BackupOptions): Promise<BackedUp>;
+  /**
+   * Creates the tables of a database that are missing; `isCheck`: only looks. Resolves with whether some were. Undefined for a
+   * folder, where a start does it.
+   */
+  readonly migrate: ((isCheck: boolean) => Promise<boolean>) | undefined;
   /** Writes nothing. */
   condition(): Promise<Condition>;
   /** Puts a backup in the place of the log. Throws `BackupDamaged` and `DataDirectoryBusy`. */
@@ -62,6 +67,7 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
     assertSound(dir);
     return backUp(dir, file, options);
   },
+  migrate: undefined,
   condition: async () => conditionOf(dir, keys),
   restore: (file, options) => restore(file, dir, options),
   openSource: (threadId) => openThreadSource(dir, threadId, keys),
@@ -84,6 +90,10 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
     openPast: refuse('looking back into a log on PostgreSQL is not supported yet'),
     backUp: async () =>
       refuse('PostgreSQL has its own backup: pg_dump --format=custom --file=FILE "$PLATFORM_DATABASE_URL"')(),
+    async migrate(isCheck) {
+      const { migrate } = await import('./store/postgres/log.ts');
+      return migrate(url, isCheck);
+    },
     async condition() {
       const { conditionOf: look } = await import('./store/postgres/log.ts');
       return look(url, keys);

@@ -12,6 +12,7 @@ import { addExport } from './export.ts';
 import type { Finish, Host } from './host.ts';
 import { addImport } from './import.ts';
 import { addInit } from './init.ts';
+import { addMigrate } from './migrate.ts';
 import { addOpen } from './open.ts';
 import { addOpenapi } from './openapi.ts';
 import { addRekey } from './rekey.ts';
@@ -38,7 +39,7 @@ const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
   ['Look back:', [addThreads, addShow, addCalls, addRerun, addDiff, addPin, addReplay]],
   ['Carry a thread:', [addExport, addImport, addOpen]],
-  ['Keep the log:', [addBackup, addRestore, addVerify, addRekey]],
+  ['Keep the log:', [addBackup, addRestore, addVerify, addRekey, addMigrate]],
 ];
 
 /**

@@ -182,6 +182,21 @@ function* prepareLog(
   return yield* openKeyring('it', keys, true);
 }
 
+/** Creates the tables that are missing, beside running servers too; `isCheck`: only looks. Returns whether some were missing. */
+export async function migrate(url: string, isCheck: boolean): Promise<boolean> {
+  const address = readAddress(url);
+  let session: Session | undefined;
+  try {
+    session = await connect(address);
+    if (isCheck) return !(await session.run(findTables()));
+    return await session.run(prepareSchema(SCHEMA, address.schema));
+  } catch (error) {
+    throw unusable(address, error);
+  } finally {
+    await session?.end();
+  }
+}
+
 /** Looks at the log from outside, beside a running server too. */
 export async function conditionOf(url: string, keys: EncryptionKeys): Promise<Condition> {
   const address = readAddress(url);
@@ -210,7 +225,8 @@ const REASONS: Readonly<Record<string, string>> = {
   '28P01': 'the password is refused: check user and password',
   '3D000': 'there is no such database: create it',
   '3F000': 'there is no schema to create tables in: name one with ?schema=NAME',
-  '42501': 'the role may not create tables there: grant it CREATE on the schema',
+  '42501':
+    'the role may not create tables there: grant it CREATE on the schema, or run "rewound migrate" as a role that may',
   '25006': 'it takes no writes: name the primary',
   '53300': 'it has no connection left: raise max_connections, or lower ?pool=N',
   ECONNREFUSED: 'nothing answers there: start the database, or check host and port',

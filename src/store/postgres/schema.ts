@@ -83,15 +83,20 @@ const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
   `INSERT INTO meta VALUES ('format', '${FORMAT}'), ('rows', '${VERSION}')`,
 ];
 
-/** Creates what is missing, once among all that start. Throws `Unavailable` for a schema of another version. */
+/**
+ * Creates what is missing, once among all that start; says whether it did. Where the tables are there it only reads, so a role
+ * needs no right to create. Throws `Unavailable` for a schema of another version.
+ */
 export function* prepareSchema(
   derived: Readonly<Record<string, Table>> = SCHEMA,
   schema?: string,
-): Work<void> {
+): Work<boolean> {
+  if (yield* findTables()) return false;
   yield write("SELECT pg_advisory_xact_lock(hashtextextended('rewound ' || current_database(), 0))");
   if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-  if (yield* findTables()) return;
+  if (yield* findTables()) return false;
   yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
+  return true;
 }
 
 /** Whether the tables are there. Throws `Unavailable` for those of another version or program. */

@@ -5,6 +5,7 @@ import { LogAway, LogUnavailable } from '../../../src/store/port/log-failures.ts
 import { readAddress } from '../../../src/store/postgres/address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import { append, batch, committed, grant, textsOf } from '../../support/batches.ts';
+import { runHere } from '../../support/command-line.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
@@ -54,6 +55,40 @@ test('a role that may not create or write is refused, and leaves nothing', async
     [],
   );
   await session.end();
+});
+
+test('where the tables are there, a role needs no right to create', async () => {
+  // given the roles of the page: one that owns the schema, and one for servers
+  const owner = await connect(readAddress(url()));
+  const { port } = new URL(url());
+  const schema = 'of_owner';
+  for (const sql of [
+    "CREATE ROLE service LOGIN PASSWORD 'secret'",
+    `CREATE SCHEMA ${schema}`,
+    `GRANT USAGE ON SCHEMA ${schema} TO service`,
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO service`,
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT USAGE ON SEQUENCES TO service`,
+  ])
+    await owner.ask(sql);
+  const address = `postgres://service:secret@127.0.0.1:${port}/postgres?schema=${schema}`;
+  await refused(address, /grant it CREATE on the schema, or run "rewound migrate"/);
+  await (await openTestPostgres(`${url()}?schema=${schema}`)).close();
+  // when a server opens the log as the other role, then it commits and reads
+  const log = await openTestPostgres(address);
+  committed(await log.commit(batch([append('s', 0, 'one')])));
+  assert.equal(await log.streamVersion('s'), 1);
+  await log.close();
+  await owner.end();
+});
+
+test('migrate makes the tables once, --check tells of them, and a folder needs none', async () => {
+  const env = { PLATFORM_DATABASE_URL: `${url()}?schema=migrated` };
+  const run = (...args: string[]) => runHere(['migrate', ...args], env);
+  assert.deepEqual([(await run('--check')).code, (await run('--check')).code], [1, 1]);
+  assert.match((await run()).out, /^postgres:\/\/postgres@\S+: created the tables$/);
+  assert.match((await run()).out, /the tables are those of this release, nothing to do$/);
+  assert.deepEqual(JSON.parse((await run('--check', '--json')).out).missing, false);
+  assert.match((await runHere(['migrate', '--data', 'x'], env)).out, /x is a folder: the start of a server/);
 });
 
 test('content is sealed under the key, and a start without it, or with another one, is refused', async () => {
