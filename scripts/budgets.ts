@@ -6,12 +6,12 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1215,
+  src: 1225,
   'src/actors': 1795,
   'src/archive': 2205,
   'src/assistant': 174,
   'src/auth': 815,
-  'src/cli': 2801,
+  'src/cli': 2846,
   'src/config': 1325,
   'src/cron': 335,
   'src/delivery': 341,
@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1765,
-  'src/store/postgres': 2132,
+  'src/store/postgres': 2153,
   'src/store/sql': 6618,
   'src/store/sqlite': 3025,
   'src/streams': 1030,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2343,
-  test: 75031,
+  test: 75066,
 };
 
 const MAX_UNUSED_LINES = 100;
