@@ -86,7 +86,10 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
   };
   return {
     address: shown,
-    openLog: async () => refuse('a log on PostgreSQL is not supported yet')(),
+    async openLog(options) {
+      const { openPostgresLog } = await import('./store/postgres/log.ts');
+      return openPostgresLog({ url, keys, projection, ...options });
+    },
     openPast: refuse('looking back into a log on PostgreSQL is not supported yet'),
     backUp: async () =>
       refuse('PostgreSQL has its own backup: pg_dump --format=custom --file=FILE "$PLATFORM_DATABASE_URL"')(),

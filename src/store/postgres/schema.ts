@@ -19,7 +19,7 @@ const CONTENT = 'data bytea NOT NULL, crc integer NOT NULL';
 const NUMBERED = 'id bigint PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY';
 const DIFFERENCE = `bases ${TEXT}, size bigint`;
 
-const NUMBERED_TABLES = ['events', 'texts', 'frames', 'run_contents'];
+const NUMBERED_TABLES = ['events', 'texts', 'frames'];
 
 const LOG = [
   `CREATE TABLE events (position bigint PRIMARY KEY, stream ${TEXT} NOT NULL,
@@ -43,7 +43,7 @@ const PAYLOADS = [
     series ${TEXT}, at bigint NOT NULL, parts ${TEXT} NOT NULL, ${DIFFERENCE}, ${CONTENT})`,
   'CREATE UNIQUE INDEX frames_by_run ON frames (run, last)',
   'CREATE INDEX frames_by_thread ON frames (thread, series, seq) WHERE thread IS NOT NULL',
-  `CREATE TABLE run_contents (${NUMBERED}, run_id ${TEXT} NOT NULL, thread_id ${TEXT} NOT NULL, kind ${TEXT} NOT NULL, ${CONTENT})`,
+  `CREATE TABLE run_contents (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run_id ${TEXT} NOT NULL, thread_id ${TEXT} NOT NULL, kind ${TEXT} NOT NULL, ${CONTENT})`,
   'CREATE INDEX run_contents_by_run ON run_contents (run_id, kind)',
   'CREATE INDEX run_contents_by_thread ON run_contents (thread_id)',
   `CREATE TABLE secrets (run_id ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, ${CONTENT})`,

@@ -176,13 +176,17 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
   let isClosed = false;
 
   async function take(): Promise<Session> {
-    if (isClosed) throw new LogUnavailable('the log is closed');
+    if (isClosed) throw closed();
     if (lent >= max) await new Promise<void>((resolve) => waiting.push(resolve));
     else lent += 1;
     for (let session = free.pop(); session !== undefined; session = free.pop())
       if (!session.isLost) return session;
     try {
       const session = await open();
+      if (isClosed) {
+        await session.end();
+        throw closed();
+      }
       all.add(session);
       session.onLost(() => all.delete(session));
       return session;
@@ -220,6 +224,8 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
     },
   };
 }
+
+const closed = (): LogUnavailable => new LogUnavailable('the log is closed');
 
 const CONNECTION = /^(?:E[A-Z]+|08\w{3}|57P\w{2}|53300|25006)$/;
 
