@@ -15,7 +15,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/config': 1325,
   'src/cron': 335,
   'src/delivery': 341,
-  'src/effects': 2746,
+  'src/effects': 2755,
   'src/examples': 241,
   'src/graphs': 10172,
   'src/http': 11547,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2343,
-  test: 75066,
+  test: 75205,
 };
 
 const MAX_UNUSED_LINES = 100;

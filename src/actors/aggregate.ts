@@ -16,7 +16,8 @@ export interface Loaded<S> {
 /** Returned by an attempt whose commit met a concurrency conflict. */
 export const CONFLICT = Symbol('concurrency conflict');
 
-const MAX_ATTEMPTS = 5;
+/** A run of another node may save several checkpoints while a command is decided. */
+const MAX_ATTEMPTS = 50;
 
 const PAGE_EVENTS = 100;
 

@@ -245,6 +245,8 @@ export function createExecution(options: ExecutionOptions): Execution {
         options.onBegun();
       },
       emit: async (given) => {
+        // A frame that is refused takes no id: the end's own frames come next.
+        writes.assertOpen();
         const frames = ledger === undefined ? given : given.flatMap(admit);
         made += given.length;
         if (frames.length > 0) await writes.add({ payload: framesWrite(frames), size: sizeOf(frames) });

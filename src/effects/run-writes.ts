@@ -34,6 +34,8 @@ export interface RunWrite {
 }
 
 export interface RunWrites {
+  /** Throws where `add` would reject. */
+  assertOpen(): void;
   /**
    * Adds a write. Resolves at once while there is room, otherwise when the write is durable; with `sync` always when
    * it is durable. Rejects when this or an earlier write was refused.
@@ -106,9 +108,8 @@ const beginsCommit = ({ waits }: RunWrite): boolean => waits === undefined || wa
 const doneOf = (entry: Entry): Promise<void> => (entry.done ??= defer()).promise;
 
 export function openRunWrites(options: RunWritesOptions): RunWrites {
-  const { log, threads, threadId, lease, forgetful, isRead, commitInterval, clock, fenced, owesWebhook } =
-    options;
-  const { patiently } = options;
+  const { log, threads, threadId, lease, forgetful, isRead } = options;
+  const { commitInterval, clock, fenced, owesWebhook, patiently } = options;
   let waiting: Entry[] = [];
   let size = 0;
   let urgent = false;
@@ -127,8 +128,7 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
 
   const take = (): Entry[] => {
     const taken = waiting;
-    waiting = [];
-    size = 0;
+    [waiting, size] = [[], 0];
     urgent = isDue = false;
     onlyWaits = true;
     return taken;
@@ -221,10 +221,15 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     return entry;
   }
 
+  function assertOpen(): void {
+    if (failure !== undefined) throw failure.error;
+    if (closed) throw new Error('The attempt is over; nothing more is saved');
+  }
+
   return {
+    assertOpen,
     async add(write, sync = false) {
-      if (failure !== undefined) throw failure.error;
-      if (closed) throw new Error('The attempt is over; nothing more is saved');
+      assertOpen();
       const entry = enter(write);
       urgent ||= sync;
       // A failure that `add` does not wait for rejects the next `add` and the run's end.
@@ -262,12 +267,9 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
         );
         const commands = [...remaining.flatMap((write) => write.command ?? []), command];
         const own = remaining.map(({ payload }) => payload);
-        const done = await patiently(() =>
-          threads.dispatch(threadId, commands, {
-            ...{ lease, owesWebhook },
-            payloads: (events) => [...own, ...payloads(events)],
-          }),
-        );
+        const both = (events: readonly ThreadEvent[]) => [...own, ...payloads(events)];
+        const all = { lease, owesWebhook, payloads: both };
+        const done = await patiently(() => threads.dispatch(threadId, commands, all));
         for (const entry of entries) entry.done?.settle(done.ok ? undefined : fenced());
         return done;
       } catch (error) {

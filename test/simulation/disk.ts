@@ -62,9 +62,7 @@ export function openDisk({ now, elapsed, hear, leaseOf, fail, isShared }: DiskOp
   const db = openConnection(':memory:');
   const prepare = createStatements(db);
   const { run } = prepare.driver;
-  const shared: SharedContext = {
-    ...{ clock: 'simulated_now()', skipLocked: '', storedId: (parameter) => `stored_id(${parameter})` },
-  };
+  const shared: SharedContext = { clock: 'simulated_now()', skipLocked: '' };
   const context = isShared ? Object.assign(prepare.driver.context, { shared }) : prepare.driver.context;
   prepareSchema(db);
   if (isShared) {

@@ -76,10 +76,16 @@ const HIGHEST: Partial<Record<Fault, number>> = {
   'renewals lost': 0.1,
 };
 
-export function createFaults(random: Random): Faults {
+/** Of several servers none ends for an unknown outcome, so it may come more often. */
+const SHARED: Partial<Record<Fault, number>> = {
+  'unknown outcome, written': 0.06,
+  'unknown outcome, not written': 0.03,
+};
+
+export function createFaults(random: Random, isShared: boolean): Faults {
   const rates: Partial<Record<Fault, number>> = {};
   for (const fault of FAULTS) {
-    const highest = HIGHEST[fault];
+    const highest = (isShared ? SHARED[fault] : undefined) ?? HIGHEST[fault];
     if (highest !== undefined) rates[fault] = random.chance(0.3) ? 0 : highest * random.pick([0.3, 0.6, 1]);
   }
   const counts = new Map<Fault, number>();

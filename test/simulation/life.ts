@@ -40,7 +40,7 @@ export async function liveOnce(
 ): Promise<Life> {
   const random = createRandom(seed);
   const schedule = createSchedule(random);
-  const faults = createFaults(random);
+  const faults = createFaults(random, servers > 1);
   let failure: Error | undefined;
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error : new Error(String(error));

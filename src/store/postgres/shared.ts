@@ -4,5 +4,4 @@ import type { SharedContext } from '../sql/work.ts';
 export const SHARED_CONTEXT: SharedContext = {
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   skipLocked: 'FOR UPDATE SKIP LOCKED',
-  storedId: (parameter) => parameter,
 };

@@ -17,7 +17,7 @@ import {
 import type { Projection } from './projection.ts';
 import { createRowWriter } from './row-writer.ts';
 import { Refused } from './refused.ts';
-import { newIds, some, type SharedContext, type Work, type WorkContext } from './work.ts';
+import { newIds, some, type Work, type WorkContext } from './work.ts';
 
 type UpdateWrite = Extract<RowWrite, { op: 'set' }>;
 
@@ -70,23 +70,11 @@ export function createBatchWriter(
       if (write !== own) yield rowWrite(write);
       else yield { ...rowWrite(leased(lease!, own)), want: 'some', refusal: fencedOut };
     }
-    if (context.shared !== undefined && lease === undefined) yield* guardFrames(context.shared, batch);
     yield* payloads.write(batch.payloads ?? [], at);
     return { kind: 'committed', receipt: { events, at } };
   }
 
   return { apply, undone: payloads.undone };
-}
-
-/** Frames without a lease follow those that were read: another node may have written some until the run's row was written. */
-function* guardFrames({ storedId }: SharedContext, { appends, payloads = [] }: Batch): Work<void> {
-  for (const write of payloads)
-    if (write.kind === 'frames' && write.first > 0)
-      yield some(
-        `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM frames WHERE run = ${storedId('?')} AND last >= ?)`,
-        [write.runId, write.first],
-        () => new Refused({ kind: 'version-conflict', stream: appends[0]?.stream ?? '' }),
-      );
 }
 
 const fencedOut = (): Refused => new Refused({ kind: 'fenced-out' });

@@ -42,8 +42,6 @@ export interface SharedContext {
   readonly clock: string;
   /** Behind a SELECT: rows that another transaction has locked are passed by. */
   readonly skipLocked: string;
-  /** A run's id as rows of frames have it, given the parameter. */
-  readonly storedId: (parameter: string) => string;
 }
 
 /** What work knows of the engine that runs it. */

@@ -63,6 +63,24 @@ test('P3 frames that repeat the state are stored as differences, others as they 
     );
   }));
 
+test('S1 a frame that graph code shows while its end is being committed takes no id', () =>
+  withThreads(async (lent) => {
+    await lent.done(toRunning('a'));
+    const execution = open(lent);
+    await execution.link.emit([{ event: 'custom', data: '0' }]);
+    const ended = execution.finish({ kind: 'error', error: 'Error', message: 'planned' });
+    await assert.rejects(async () => execution.link.emit([{ event: 'custom', data: '"late"' }]));
+    await ended;
+    const read = await lent.log.payloads.frames('a', -1, 10);
+    assert.deepEqual(
+      read.map(({ id, event }) => [id, event]),
+      [
+        [0, 'custom'],
+        [1, 'error'],
+      ],
+    );
+  }));
+
 test('a checkpoint counts the frames before it, without those that were dropped after it (S1)', () =>
   withThreads(async (lent) => {
     await lent.done(toRunning('a'));
