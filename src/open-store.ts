@@ -105,7 +105,10 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
       'a dump is put back by pg_restore --dbname="$PLATFORM_DATABASE_URL" FILE, into an empty database',
     ),
     openLogSource: async () => refuse('exporting from a log on PostgreSQL is not supported yet')(),
-    openLogImport: async () => refuse('importing a log into PostgreSQL is not supported yet')(),
+    async openLogImport(options) {
+      const { openLogImport } = await import('./store/postgres/log-import.ts');
+      return openLogImport({ url, keys, projection, ...options });
+    },
     openSource: refuse('exporting from a log on PostgreSQL is not supported yet'),
     rekey: refuse(
       'content keeps the key it was written under: put a new key first, and leave the old ones behind it',

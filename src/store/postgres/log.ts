@@ -6,7 +6,7 @@ import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
 import { noticeOf } from '../port/notice.ts';
 import { createBatchWriter } from '../sql/batch-writer.ts';
-import { openCells, type Coder } from '../sql/coder.ts';
+import { openCells } from '../sql/coder.ts';
 import { loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import { openKeyring, type EncryptionKeys, type Keyring } from '../sql/keyring.ts';
 import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
@@ -46,6 +46,8 @@ export interface PostgresLogOptions {
   readonly onFault: (error: unknown) => void;
   /** Hears that the database is away, and that it is back. */
   readonly onWarning?: (text: string) => void;
+  /** The tables are those of an import that has begun. */
+  readonly isImport?: boolean;
   /** How long a batch that was not sent waits for a database that is away; 10 s by default. */
   readonly maxAwayMs?: number | undefined;
 }
@@ -54,7 +56,10 @@ export interface PostgresLogOptions {
 export async function openPostgresLog(options: PostgresLogOptions): Promise<EventLog> {
   const { projection, keys = [], tables = SCHEMA, clock, onFault } = options;
   const address = readAddress(options.url);
-  const coder = await prepare(address, tables, keys);
+  const coder = await atDatabase(address, async (session) => {
+    await assertUsable(address, session);
+    return (await session.run(prepareLog(tables, address.schema, keys, options.isImport))).coder;
+  });
   const context: WorkContext = {
     ...{ coder, order: 'seq', lockRows: 'FOR SHARE', takeRows: 'FOR UPDATE', shared: SHARED_CONTEXT },
     shownId: (column) => column,
@@ -156,16 +161,12 @@ function noticing(address: Address, tell: (text: string) => void = () => undefin
 const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`;
 
-async function prepare(
-  address: Address,
-  tables: Readonly<Record<string, Table>>,
-  keys: EncryptionKeys,
-): Promise<Coder> {
+/** Throws `Unavailable` in one line. */
+export async function atDatabase<T>(address: Address, use: (session: Session) => Promise<T>): Promise<T> {
   let session: Session | undefined;
   try {
     session = await connect(address);
-    await assertUsable(address, session);
-    return (await session.run(prepareLog(tables, address.schema, keys))).coder;
+    return await use(session);
   } catch (error) {
     throw unusable(address, error);
   } finally {
@@ -177,25 +178,19 @@ function* prepareLog(
   tables: Readonly<Record<string, Table>>,
   schema: string | undefined,
   keys: EncryptionKeys,
+  isImport = false,
 ): Work<Keyring> {
-  yield* prepareSchema(tables, schema);
+  yield* prepareSchema(tables, schema, isImport);
   return yield* openKeyring('it', keys, true);
 }
 
 /** Creates the tables that are missing, beside running servers too; `isCheck`: only looks. Returns whether some were missing. */
-export async function migrate(url: string, isCheck: boolean): Promise<boolean> {
+export const migrate = (url: string, isCheck: boolean): Promise<boolean> => {
   const address = readAddress(url);
-  let session: Session | undefined;
-  try {
-    session = await connect(address);
-    if (isCheck) return !(await session.run(findTables()));
-    return await session.run(prepareSchema(SCHEMA, address.schema));
-  } catch (error) {
-    throw unusable(address, error);
-  } finally {
-    await session?.end();
-  }
-}
+  return atDatabase(address, async (session) =>
+    isCheck ? !(await session.run(findTables())) : session.run(prepareSchema(SCHEMA, address.schema)),
+  );
+};
 
 /** Looks at the log from outside, beside a running server too. */
 export async function conditionOf(url: string, keys: EncryptionKeys): Promise<Condition> {

@@ -3,6 +3,7 @@
  * has to find a row: else it raises a condition, so a commit that must not be undoes itself in one round trip.
  */
 import { Unavailable } from '../../kernel/unavailable.ts';
+import { KINDS } from '../port/kinds.ts';
 import { carriedView } from '../sql/rows/carried-threads.ts';
 import { SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
 import { SHARED } from '../sql/shared-tables.ts';
@@ -12,6 +13,8 @@ import { ID_BLOCK, NONE_FOUND } from './exchange.ts';
 
 /** Version of the tables in this file and of what their rows contain. */
 const FORMAT = 1;
+/** What a schema has in its place while a whole log is imported into it. */
+const IMPORTING = 0;
 
 const TEXT = typeOf('text');
 const CONTENT = 'data bytea NOT NULL, crc integer NOT NULL';
@@ -90,17 +93,18 @@ const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
 export function* prepareSchema(
   derived: Readonly<Record<string, Table>> = SCHEMA,
   schema?: string,
+  isImport = false,
 ): Work<boolean> {
-  if (yield* findTables()) return false;
+  if (yield* findTables(isImport)) return false;
   yield write("SELECT pg_advisory_xact_lock(hashtextextended('rewound ' || current_database(), 0))");
   if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-  if (yield* findTables()) return false;
+  if (yield* findTables(isImport)) return false;
   yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
   return true;
 }
 
-/** Whether the tables are there. Throws `Unavailable` for those of another version or program. */
-export function* findTables(): Work<boolean> {
+/** Whether the tables are there. Throws `Unavailable` for those of another version or program, and for half an import. */
+export function* findTables(isImport = false): Work<boolean> {
   const [found]: { has_meta: number; has_events: number }[] = yield rows(
     "SELECT to_regclass('meta') IS NOT NULL AS has_meta, to_regclass('events') IS NOT NULL AS has_events",
     [],
@@ -116,7 +120,9 @@ export function* findTables(): Work<boolean> {
   const saved = Object.fromEntries(versions.map(({ key, value }) => [key, Number(value)]));
   for (const [key, own] of [['format', FORMAT] as const, ['rows', Number(VERSION)] as const]) {
     const of = saved[key];
-    if (of === own) continue;
+    if (of === own || (isImport && of === IMPORTING)) continue;
+    if (of === IMPORTING)
+      throw new Unavailable('an import of a whole log did not end; import the file again, which begins anew');
     throw new Unavailable(
       of === undefined
         ? 'it has tables of another program: name another database or schema'
@@ -127,5 +133,32 @@ export function* findTables(): Work<boolean> {
   }
   return true;
 }
+
+/** Makes the tables for a whole log, or empties those of an import that broke. False, and nothing is done, when there are events. */
+export function* beginImport(schema: string | undefined): Work<boolean> {
+  yield* prepareSchema(SCHEMA, schema, true);
+  const [found]: { format: string; has_events: number }[] = yield rows(
+    "SELECT value AS format, EXISTS (SELECT 1 FROM events) AS has_events FROM meta WHERE key = 'format' FOR UPDATE",
+    [],
+  );
+  if (Number(found!.format) === IMPORTING) yield write(`TRUNCATE ${CONTENT_TABLES.join()}`);
+  else if (found!.has_events !== 0) return false;
+  yield write(`UPDATE meta SET value = '${IMPORTING}' WHERE key = 'format'`);
+  return true;
+}
+
+/** Row ids go on behind the positions that the import brought. */
+export function* completeImport(): Work<void> {
+  yield rows(
+    `SELECT setval('events_ids', coalesce(max(position), 0) / ${ID_BLOCK} * ${ID_BLOCK} + 1) FROM events`,
+    [],
+  );
+  yield write(`UPDATE meta SET value = '${FORMAT}' WHERE key = 'format'`);
+}
+
+const CONTENT_TABLES = [
+  ...['events', 'commands', 'snapshots', 'requests', 'imports', 'queue', ...Object.keys(SCHEMA)],
+  ...new Set(Object.values(KINDS).map(({ table }) => table)),
+];
 
 const write = (sql: string): Step => step(sql, []);
