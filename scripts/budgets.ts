@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1228,
+  src: 1231,
   'src/actors': 1795,
   'src/archive': 2205,
   'src/assistant': 174,
@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1765,
-  'src/store/postgres': 2159,
+  'src/store/postgres': 2212,
   'src/store/sql': 6618,
   'src/store/sqlite': 3025,
   'src/streams': 1030,
