@@ -231,7 +231,6 @@ export function createExecution(options: ExecutionOptions): Execution {
   }
 
   const store = openRunStore({ store: options.store, lease, fenced });
-
   const execution: Execution = {
     link: {
       checkpoints,
