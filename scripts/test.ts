@@ -52,6 +52,8 @@ const LONGEST_FILES: readonly string[] = [
   'test/faults/fault-attribution.test.ts',
   'test/faults/kill.test.ts',
 ];
+/** What all tests run on; those of the other stages run on the newest one. */
+const OLDEST_POSTGRES = 15;
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres', 'postgres-all']);
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: [] };
@@ -168,7 +170,9 @@ async function runAll(
   let postgres: Promise<{ readonly url: string; stop(): Promise<void> }> | undefined;
   const environmentOf = async (stage: string): Promise<NodeJS.ProcessEnv> => {
     if (isOnPostgres(stage))
-      postgres ??= import('../test/support/postgres.ts').then(({ startPostgres }) => startPostgres());
+      postgres ??= import('../test/support/postgres.ts').then(({ startPostgres }) =>
+        startPostgres({ version: stage === 'postgres-all' ? OLDEST_POSTGRES : undefined }),
+      );
     return {
       ...(memory !== undefined && IN_MEMORY.has(stage) && { TMPDIR: memory }),
       ...(isOnPostgres(stage) && { TEST_DATABASE_URL: (await postgres!).url }),

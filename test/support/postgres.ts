@@ -7,6 +7,7 @@ import type { EventLog } from '../../src/store/port/log.ts';
 import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
 import { createManualClock } from './manual-clock.ts';
+import { olderPostgres, type OlderPostgres } from './postgres-versions.ts';
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -38,12 +39,20 @@ interface Postgres {
   stop(): Promise<void>;
 }
 
-/** PostgreSQL refuses to run as root: a user is made. `fsync`: commits are on the disk before they are answered. */
-export async function startPostgres({ fsync = false } = {}): Promise<Postgres> {
+export interface PostgresOptions {
+  /** Commits are on the disk before they are answered. */
+  readonly fsync?: boolean;
+  /** The newest one without. */
+  readonly version?: OlderPostgres | undefined;
+}
+
+/** PostgreSQL refuses to run as root: a user is made. */
+export async function startPostgres({ fsync = false, version }: PostgresOptions = {}): Promise<Postgres> {
   const said: string[] = [];
   const say = (text: unknown): void => void said.push(String(text));
   const port = await freePort();
-  const server = new EmbeddedPostgres({
+  const Server = version === undefined ? EmbeddedPostgres : await olderPostgres(version);
+  const server = new Server({
     databaseDir: join(FOLDER, `postgres-${randomUUID()}`),
     ...{ port, user: 'postgres', password: 'postgres', persistent: false },
     createPostgresUser: process.getuid?.() === 0,
@@ -71,7 +80,7 @@ export async function startPostgres({ fsync = false } = {}): Promise<Postgres> {
 /** Lends the address of an empty database. */
 export async function withPostgres<T>(
   use: (url: string) => Promise<T>,
-  options?: { readonly fsync: boolean },
+  options?: PostgresOptions,
 ): Promise<T> {
   const { url, stop } = await startPostgres(options);
   try {
