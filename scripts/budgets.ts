@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2343,
-  test: 75205,
+  scripts: 2347,
+  test: 75271,
 };
 
 const MAX_UNUSED_LINES = 100;
