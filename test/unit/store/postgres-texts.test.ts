@@ -1,7 +1,6 @@
 /** Texts that one node makes differences from while another one erases or replaces them. */
 import assert from 'node:assert/strict';
 import type { Batch, CommitResult, EventLog } from '../../../src/store/port/log.ts';
-import { rows } from '../../../src/store/sql/work.ts';
 import { batch, committed } from '../../support/batches.ts';
 import { checkpoint, saved } from '../../support/payload-contract.ts';
 import { withPostgres } from '../../support/postgres.ts';
