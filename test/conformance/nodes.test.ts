@@ -1,0 +1,106 @@
+/** Two servers on one database: what runs on one is read, awaited and cancelled on the other. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withPostgres } from '../support/postgres.ts';
+import { shared } from '../support/shared-server.ts';
+import { suite } from '../support/suite.ts';
+import { withServer, type TestServer } from '../support/with-server.ts';
+import { newThread, say, startGated, textsOf } from './scene.ts';
+import { openStream, readFrames, type Frame } from './stream-reader.ts';
+import { isEnd, openSocket } from './thread-stream.ts';
+
+const test = suite('conformance: two nodes');
+const nodes = shared<{ readonly a: TestServer; readonly b: TestServer }>(test, (use) =>
+  withPostgres((url) => {
+    const env = { PLATFORM_DATABASE_URL: `${url}?schema=nodes&pool=4` };
+    const narrow = { ...env, PLATFORM_CONCURRENCY: '1' };
+    return withServer({ env }, (a) => withServer({ env: narrow }, (b) => use({ a, b })));
+  }),
+);
+
+/** A run of `count` steps on the first node, each behind its own file. */
+async function startSteps(count: number) {
+  const { a } = nodes();
+  const threadId = await newThread(a);
+  const gate = join(a.dir, `${randomUUID()}-`);
+  const { json } = await a.request('POST', `/threads/${threadId}/runs`, {
+    assistant_id: 'steps',
+    input: say('go'),
+    stream_mode: ['values', 'updates', 'custom'],
+    config: { configurable: { gate, count } },
+  });
+  const runId = json.run_id as string;
+  return {
+    ...{ threadId, runId, path: `/threads/${threadId}/runs/${runId}` },
+    open: (step: number) => writeFileSync(`${gate}${step}`, ''),
+  };
+}
+
+test('S2 a stream read on another node is the same, live, late and from any id', async () => {
+  const { a, b } = nodes();
+  const run = await startSteps(3);
+  const live = readFrames(`${b.url}${run.path}/stream`);
+  for (const step of [1, 2, 3]) run.open(step);
+  const here = await readFrames(`${a.url}${run.path}/stream`);
+  assert.deepEqual(await live, here);
+  assert.ok(here.length > 9);
+  for (const [index, { id }] of here.entries()) {
+    const rest = await readFrames(`${b.url}${run.path}/stream`, { headers: { 'last-event-id': id } });
+    assert.deepEqual(rest, here.slice(index + 1));
+  }
+});
+
+test('a join on another node answers with the values when the run ends', async () => {
+  const { b } = nodes();
+  const run = await startSteps(1);
+  const joined = b.request('GET', `${run.path}/join` as never);
+  run.open(1);
+  assert.equal((await joined).json.done, 1);
+});
+
+test('a run that is created on a node without a free permit is executed by another one', async () => {
+  const { b } = nodes();
+  const first = await startGated(b, await newThread(b));
+  const second = await b.request('POST', '/runs/wait', { assistant_id: 'echo', input: say('hi') });
+  assert.deepEqual(textsOf(second.json), ['hi', 'echo: hi']);
+  first.open();
+});
+
+test('a cancel on another node ends the run, and its wait answers', async () => {
+  const { a, b } = nodes();
+  const threadId = await newThread(a);
+  const { runId } = await startGated(a, threadId);
+  const path = `/threads/${threadId}/runs/${runId}`;
+  const cancelled = await b.request('POST', `${path}/cancel?wait=true` as never);
+  assert.equal(cancelled.status, 200);
+  assert.equal((await b.request('GET', path as never)).json.status, 'interrupted');
+});
+
+test('S2 a thread is read on another node over SSE and a socket as on its own, run after run', async () => {
+  const { a, b } = nodes();
+  const threadId = await newThread(a);
+  const both = [a, b];
+  const streams = await Promise.all(both.map((s) => openStream(`${s.url}/threads/${threadId}/stream`)));
+  const sockets = await Promise.all(both.map((s) => openSocket(s, threadId)));
+  for (const socket of sockets)
+    await socket.ask('subscription.subscribe', { channels: ['lifecycle', 'values'] });
+  for (const content of ['one', 'two']) {
+    await a.request('POST', `/threads/${threadId}/runs/wait`, { assistant_id: 'echo', input: say(content) });
+    const frames = await Promise.all(
+      streams.map(async (stream) => {
+        const read: Frame[] = [];
+        do read.push((await stream.next())!);
+        while ((read.at(-1)!.data as { status?: string }).status !== 'run_done');
+        return read;
+      }),
+    );
+    assert.deepEqual(frames[1], frames[0]);
+    const [here, there] = await Promise.all(sockets.map((socket) => socket.until(isEnd)));
+    assert.deepEqual(there, here);
+  }
+  for (const reader of [...streams, ...sockets]) reader.leave();
+});
+
+test.run();
