@@ -8,7 +8,7 @@ import { lineOf, maskSource } from './source.ts';
 const MAX_LINES: Readonly<Record<string, number>> = {
   src: 1231,
   'src/actors': 1795,
-  'src/archive': 2205,
+  'src/archive': 2208,
   'src/assistant': 174,
   'src/auth': 815,
   'src/cli': 2846,
@@ -22,13 +22,13 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1862,
   'src/observe': 418,
-  'src/past': 6186,
+  'src/past': 6192,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1765,
+  'src/store/port': 1768,
   'src/store/postgres': 2212,
-  'src/store/sql': 6618,
-  'src/store/sqlite': 3025,
+  'src/store/sql': 7246,
+  'src/store/sqlite': 2653,
   'src/streams': 1030,
   'src/studio': 5837,
   'src/thread': 1695,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2349,
-  test: 75525,
+  test: 75625,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -19,7 +19,7 @@ import { restore, type Restored, type RestoreOptions } from './store/sqlite/file
 import { openHistory } from './store/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './store/sqlite/log.ts';
 import { openLogImport } from './store/sqlite/log-import.ts';
-import { openLogSource, openThreadSource } from './store/sqlite/payloads/thread-source.ts';
+import { openLogSource, openThreadSource } from './store/sqlite/sources.ts';
 import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
 
 interface OpenLogOptions extends Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'> {
@@ -33,7 +33,7 @@ export interface Store {
   /** Opens the log for its one writer and creates it when it is missing. Rejects as the engine throws. */
   openLog(options: OpenLogOptions): Promise<EventLog>;
   /** R1 Opens the log read-only, beside a running server too. Throws when there is none. */
-  openPast(): History;
+  openPast(): Promise<History>;
   /** Copies the log into one file, beside a running server too. Rejects when there is none, or a damaged one. */
   backUp(file: string, options: BackupOptions): Promise<BackedUp>;
   /**
@@ -46,7 +46,7 @@ export interface Store {
   /** Puts a backup in the place of the log. Throws `BackupDamaged` and `DataDirectoryBusy`. */
   restore(file: string, options: RestoreOptions): Restored;
   /** R1 Opens one thread for an export, beside a running server too. Throws when there is no log. */
-  openSource(threadId: string): ThreadSource;
+  openSource(threadId: string): Promise<ThreadSource>;
   /** R1 Opens all of the log for an export, beside a running server too. Rejects when there is no log. */
   openLogSource(): Promise<LogSource>;
   /** Opens a log that has no facts, or none but those of an import that broke, for what `openLogSource` gave. */
@@ -62,7 +62,7 @@ export const storeAt = (address: string, keys: EncryptionKeys = []): Store =>
 const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
   address: dir,
   openLog: async (options) => openSqliteLog({ dir, keys, projection, ...options }),
-  openPast: () => openHistory(dir, projection, keys),
+  openPast: async () => openHistory(dir, projection, keys),
   async backUp(file, options) {
     assertSound(dir);
     return backUp(dir, file, options);
@@ -70,7 +70,7 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
   migrate: undefined,
   condition: async () => conditionOf(dir, keys),
   restore: (file, options) => restore(file, dir, options),
-  openSource: (threadId) => openThreadSource(dir, threadId, keys),
+  openSource: async (threadId) => openThreadSource(dir, threadId, keys),
   openLogSource: async () => openLogSource(dir, keys),
   openLogImport: async (options) => openLogImport({ dir, keys, projection, ...options }),
   rekey(onProgress) {

@@ -68,7 +68,7 @@ async function* pieces(scope: Scope, all: AsyncIterable<OutRecord>): AsyncGenera
     const { splice, key = ordinal } = text;
     const base = splice && texts.get(splice.base);
     const isSpliced = splice !== undefined && base !== undefined;
-    const data = splice === undefined || isSpliced ? text.data : text.whole();
+    const data = splice === undefined || isSpliced ? text.data : await text.whole();
     texts.add(key, ordinal, isSpliced ? data.length + splice.kept : data.length);
     const content = Buffer.from(data, 'utf8');
     const form: Body = {

@@ -63,4 +63,7 @@ function contentRecord(of: LogContent, seal: LogExportRequest['seal']): OutRecor
     : { head, bytes: Buffer.from(content as Uint8Array) };
 }
 
-const whole = (data: string): { data: string; whole: () => string } => ({ data, whole: () => data });
+const whole = (data: string): { data: string; whole: () => Promise<string> } => ({
+  data,
+  whole: async () => data,
+});

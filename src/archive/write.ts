@@ -163,7 +163,7 @@ async function* records(
     const head = { kind: 'event', stream, version: meta.version - firstVersion + 1, type };
     yield {
       head: { ...head, schema: schemaVersionOf(type, upcasters), at },
-      text: { data, whole: () => data },
+      text: { data, whole: async () => data },
     };
   }
 }

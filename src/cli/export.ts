@@ -119,9 +119,9 @@ async function exportOne(
   const { exportThread } = await import('../archive/write.ts');
   const { findLibraries } = await import('../graphs/library-versions.ts');
   const { findThread } = await import('../past/find.ts');
-  const history = store.openPast();
+  const history = await store.openPast();
   const threadId = await findThread(history, thread).finally(() => history.close());
-  const source = store.openSource(threadId);
+  const source = await store.openSource(threadId);
   try {
     const total = await source.size();
     const chunks = exportThread(source, {
@@ -131,7 +131,7 @@ async function exportOne(
     });
     await write(chunks, threadId);
   } finally {
-    source.close();
+    await source.close();
   }
 }
 

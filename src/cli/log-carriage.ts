@@ -91,12 +91,12 @@ export async function importLogHere(
 
 async function verifyHere(store: Store, onProgress: OnProgress): Promise<string | undefined> {
   const { verify } = await import('../past/verify/verify.ts');
-  const history = store.openPast();
+  const history = await store.openPast();
   try {
     const { finding } = await verify(history, onProgress);
     return finding && `position ${finding.position ?? 'none'}: ${finding.problem}`;
   } finally {
-    history.close();
+    await history.close();
   }
 }
 

@@ -59,13 +59,13 @@ async function pin(
     if (pins.length === 0) host.print('no run is pinned');
     return;
   }
-  const history = store.openPast();
+  const history = await store.openPast();
   try {
     const { runId, threadId, graphId } = await findRun(history, given);
     const others = pins.filter((each) => each.runId !== runId);
     writePins(dataDir, remove ? others : [...others, { runId, threadId, graphId }]);
     host.print(`run ${runId} of ${graphId} is ${remove ? 'pinned no longer' : 'pinned'}`);
   } finally {
-    history.close();
+    await history.close();
   }
 }

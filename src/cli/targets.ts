@@ -39,12 +39,12 @@ export async function withTargets<T>(
     return { path: undefined, name: text };
   });
   const files = named.flatMap(({ path }) => path ?? []);
-  const lend = (stores: readonly { openPast(): History }[]): Promise<T> => {
+  const lend = (stores: readonly { openPast(): Promise<History> }[]): Promise<T> => {
     const imported = [...stores];
     return use(
       named.map(({ path, name }) => {
         const store = path === undefined ? undefined : imported.shift()!;
-        return { name, file: path, open: async () => store?.openPast() ?? (await openPast(options, host)) };
+        return { name, file: path, open: () => store?.openPast() ?? openPast(options, host) };
       }),
     );
   };
@@ -63,6 +63,6 @@ export async function withLogs<T>(
     for (const { open, name } of targets) logs.push({ history: await open(), name });
     return await use(logs);
   } finally {
-    for (const { history } of logs) history.close();
+    for (const { history } of logs) await history.close();
   }
 }

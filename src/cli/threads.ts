@@ -53,7 +53,7 @@ export const addThreads = (program: Command, host: Host, finish: Finish): Comman
       try {
         await listThreads(history, { ...options, text }, host);
       } finally {
-        history.close();
+        await history.close();
       }
       finish(EXIT_OK);
     });

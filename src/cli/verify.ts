@@ -40,6 +40,6 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
         finish(ok ? EXIT_OK : EXIT_DIFFERENT);
       } finally {
         progress.clear();
-        history.close();
+        await history.close();
       }
     });

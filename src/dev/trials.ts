@@ -34,7 +34,7 @@ export interface TrialsOptions {
     readonly graphs: readonly GraphSpec[];
     readonly dataDir: string;
     readonly memoryMb: number;
-    openPast(): History;
+    openPast(): Promise<History>;
   };
 }
 
@@ -90,7 +90,7 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
 
   async function runTrial(graphIds: readonly string[], { abandoned, told }: Trial): Promise<void> {
     const { graphs, dataDir, memoryMb, openPast } = place();
-    const history = openPast();
+    const history = await openPast();
     const newJudge = (): Judge =>
       openJudge({
         ...{ graphs, env: {}, memoryMb, timeoutMs: TIMEOUT_MS, clock, output: 'nowhere', live: false },
@@ -110,7 +110,7 @@ export function openTrials({ clock, say, onFault, place }: TrialsOptions): Trial
         print(verdict);
       }
     } finally {
-      history.close();
+      await history.close();
     }
   }
 

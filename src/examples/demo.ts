@@ -126,9 +126,9 @@ async function play(target: Target): Promise<void> {
   if (target.own === undefined)
     return console.log(`npm run rewound -- show ${id} --data <the server's data directory>`);
   await target.own.delivered;
-  const past = storeAt(target.own.data).openPast();
+  const past = await storeAt(target.own.data).openPast();
   await tellPast(past, id, {}, { folders: [], print: (line) => console.log(line) });
-  past.close();
+  await past.close();
 }
 
 const target: Target =

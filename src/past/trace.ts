@@ -9,7 +9,7 @@ import type { RunRecord } from '../store/port/views/runs.ts';
 
 /** A log that a run is read from: one of the past, or the open one. */
 export interface RunSource {
-  readStream(stream: string, from: number, limit: number): Recorded[] | Promise<Recorded[]>;
+  readStream(stream: string, from: number, limit: number): Promise<Recorded[]>;
   readonly payloads: PayloadReader;
 }
 
@@ -39,20 +39,19 @@ export interface RunTrace {
 const PAGE_EVENTS = 500;
 const PAGE_FRAMES = 1_000;
 
-/** Yields a stream's events from a version on. */
-export function* eventsFrom(history: History, stream: string, from = 1): Generator<Recorded> {
+/** Returns a stream's events in order. */
+export async function readEvents(history: History, stream: string): Promise<Recorded[]> {
+  const events: Recorded[] = [];
   for (;;) {
-    const page = history.readStream(stream, from, PAGE_EVENTS);
-    if (page.length === 0) return;
-    yield* page;
-    from = page.at(-1)!.meta.version + 1;
+    const page = await history.readStream(stream, (events.at(-1)?.meta.version ?? 0) + 1, PAGE_EVENTS);
+    if (page.length === 0) return events;
+    events.push(...page);
   }
 }
 
 /** Returns a thread's events in order. */
-export const threadEvents = (history: History, threadId: string): Recorded<ThreadEvent>[] => [
-  ...(eventsFrom(history, threadStream(threadId)) as Generator<Recorded<ThreadEvent>>),
-];
+export const readThreadEvents = (history: History, threadId: string): Promise<Recorded<ThreadEvent>[]> =>
+  readEvents(history, threadStream(threadId)) as Promise<Recorded<ThreadEvent>[]>;
 
 /** Returns the run's events, from its first start on. */
 export async function readRunEvents(

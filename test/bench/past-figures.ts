@@ -29,12 +29,12 @@ async function measureVerify(report: Report, dir: string): Promise<void> {
   const rebuild = await measure(async () => {
     await (await storeAt(dir).openLog({ clock, onFault: fail })).close();
   });
-  const history = storeAt(dir).openPast();
+  const history = await storeAt(dir).openPast();
   const verified = await measure(async () => {
     const { finding } = await verify(history);
     if (finding !== undefined) throw new Error(finding.problem);
   });
-  history.close();
+  await history.close();
   report({
     ...{ name: 'verify beside the rebuild of its log', unit: 'of its rate', bar: { atLeast: 0.8 } },
     value: rebuild.seconds / verified.seconds,
@@ -45,7 +45,7 @@ async function measureVerify(report: Report, dir: string): Promise<void> {
 async function measureStates(report: Report, dir: string): Promise<void> {
   await writeLongThread(dir, EVENTS_OF_THREAD);
   const begun = performance.now();
-  const history = storeAt(dir).openPast();
+  const history = await storeAt(dir).openPast();
   try {
     const last = await history.past.lastPosition();
     const states = openPastStates(history, LONG_THREAD);
@@ -63,7 +63,7 @@ async function measureStates(report: Report, dir: string): Promise<void> {
     const against = `the slowest of ${POSITIONS} positions`;
     report({ name: `${name}, warm`, value: slowest, unit: 'ms', bar: { atMost: 50 }, against });
   } finally {
-    history.close();
+    await history.close();
   }
 }
 

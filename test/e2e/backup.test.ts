@@ -48,13 +48,13 @@ test('a backup beside a server under load restores with all that was acknowledge
     const { position, aside } = JSON.parse(restored.out);
     assert.equal(aside, null);
     assert.equal((await runHere(['verify', '--data', other])).code, 0);
-    const history = storeAt(other).openPast();
+    const history = await storeAt(other).openPast();
     try {
       assert.equal(await history.past.lastPosition(), position);
       for (const thread of before)
-        assert.equal(history.readStream(threadStream(thread), 1, 100).at(-1)?.type, 'RunCompleted');
+        assert.equal((await history.readStream(threadStream(thread), 1, 100)).at(-1)?.type, 'RunCompleted');
     } finally {
-      history.close();
+      await history.close();
     }
     const again = await serve({ ...PLAIN, args: ['--data', other] });
     const { json } = await again.ask('GET', `/threads/${before[0]}`);

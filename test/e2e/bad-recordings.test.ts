@@ -80,8 +80,8 @@ const UNTRIED: readonly (readonly [Change, RegExp])[] = [
 test('a recording that is cut, damaged, of another format or line is not tried, with the reason and code 3', () =>
   withRun(async ({ data, thread, run }) => {
     // given
-    const altered = (change: Change) => (): History => {
-      const past = storeAt(data).openPast();
+    const altered = (change: Change) => async (): Promise<History> => {
+      const past = await storeAt(data).openPast();
       const recording = async (): Promise<Uint8Array[]> => {
         const parts = (await past.payloads.recording(run)).map(unpackPart);
         return change(parts).map((part) => (part instanceof Uint8Array ? part : packPart(part)));
@@ -96,7 +96,7 @@ test('a recording that is cut, damaged, of another format or line is not tried, 
         ...{ env: {}, cwd: CONFIG, folders: [] },
       };
       const code = await rerun(
-        changes.map((change) => ({ name: thread, open: async () => altered(change)() })),
+        changes.map((change) => ({ name: thread, open: altered(change) })),
         {},
         host,
       );

@@ -62,11 +62,11 @@ export const withRecorded = (
         ...{ config, env: given, command },
         replay: (args, more) => command(['replay', '--execute', ...args], more),
         async parts(run) {
-          const past = storeAt(data).openPast();
+          const past = await storeAt(data).openPast();
           try {
             return (await past.payloads.recording(run)).map(unpackPart);
           } finally {
-            past.close();
+            await past.close();
           }
         },
       });

@@ -97,11 +97,11 @@ export const withScene = (
           server = await programs.serve(launch);
         },
         async kept({ run }) {
-          const past = storeAt(data).openPast();
+          const past = await storeAt(data).openPast();
           try {
             return (await past.payloads.resume(run)).map(unpackKept).filter(isCall);
           } finally {
-            past.close();
+            await past.close();
           }
         },
         async frames({ thread, run }) {

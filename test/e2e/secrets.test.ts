@@ -142,14 +142,14 @@ test('40 secrets sent in 20 ways are in no log file, export, recording, HAR, rep
       await server.end('SIGTERM');
       // when
       const har = join(programs.dir, 'run.har');
-      const past = storeAt(data).openPast();
+      const past = await storeAt(data).openPast();
       const [fails, sends] = (await past.payloads.outline(thread))
         .map(({ runId }) => runId)
         .filter((id, at, all) => all.indexOf(id) === at);
       const parts = await Promise.all(
         [sends!, fails!].map(async (id) => (await past.payloads.recording(id)).map(unpackPart)),
       );
-      past.close();
+      await past.close();
       const replay = (args: readonly string[], more = {}) =>
         programs.run({
           args: ['replay', '--config', CONFIG, '--data', data, ...args],

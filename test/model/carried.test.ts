@@ -10,7 +10,7 @@ import { exportThread, NothingToExport } from '../../src/archive/write.ts';
 import { createThreads } from '../../src/actors/threads.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import type { EventLog } from '../../src/store/port/log.ts';
-import { openThreadSource } from '../../src/store/sqlite/payloads/thread-source.ts';
+import { openThreadSource } from '../../src/store/sqlite/sources.ts';
 import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream } from '../../src/thread/events.ts';
 import { seedFromEnv } from '../support/random.ts';
@@ -33,7 +33,7 @@ async function exportTo(path: string, dir: string, threadId: string): Promise<st
     if (error instanceof NothingToExport) return undefined;
     throw error;
   } finally {
-    source.close();
+    await source.close();
   }
 }
 

@@ -32,18 +32,18 @@ export async function assertReexecutes(project: StartedProject, names: readonly 
 async function exportThreads(data: string, folder: string): Promise<string[]> {
   await mkdir(folder);
   const store = storeAt(data);
-  const past = store.openPast();
+  const past = await store.openPast();
   const threads = await past.past.threads();
-  past.close();
+  await past.close();
   const files: string[] = [];
   for (const { thread_id: threadId } of threads) {
-    const source = store.openSource(threadId);
+    const source = await store.openSource(threadId);
     const file = join(folder, `${threadId}.rewound`);
     try {
       const chunks = exportThread(source, { threadId, exportedAt: 0, libraries: {} });
       await writeFile(file, chunks, { replace: false });
     } finally {
-      source.close();
+      await source.close();
     }
     files.push(file);
   }

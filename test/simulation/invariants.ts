@@ -61,7 +61,7 @@ export async function checkAll({ ledger, disk: { history, rows }, schedule }: Wo
   const { heard, purged, runs, deliveries, owing, hasVanished } = ledger;
   const kept = heard.filter(({ meta }) => meta.version >= (purged.get(meta.stream) ?? 0));
   const metaOf = ({ meta }: Recorded) => meta;
-  assert.deepEqual(history.readAll(0, 100_000).map(metaOf), kept.map(metaOf), 'L1 L3 facts are lost');
+  assert.deepEqual((await history.readAll(0, 100_000)).map(metaOf), kept.map(metaOf), 'L1 L3 facts are lost');
   const versions = new Map<string, number>();
   for (const { meta } of heard) {
     assert.equal(meta.version, (versions.get(meta.stream) ?? 0) + 1, `L2 ${meta.stream} has a hole`);

@@ -5,11 +5,11 @@ import { verify } from '../../src/past/verify/verify.ts';
 
 /** Fails unless the log of a folder or database agrees with itself. */
 export async function assertVerified(address: string, keys?: readonly string[]): Promise<void> {
-  const history = storeAt(address, keys).openPast();
+  const history = await storeAt(address, keys).openPast();
   try {
     const { finding } = await verify(history);
     assert.equal(finding, undefined);
   } finally {
-    history.close();
+    await history.close();
   }
 }

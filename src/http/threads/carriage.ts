@@ -131,7 +131,7 @@ async function writeExport(
   const { exportThread, NothingToExport } = await import('../../archive/write.ts');
   const { TooLarge } = await import('../../archive/to-bytes.ts');
   const { writeFile } = await import('../../archive/to-file.ts');
-  const source = context.carriage.openSource(threadId);
+  const source = await context.carriage.openSource(threadId);
   try {
     const chunks = exportThread(source, {
       ...{ threadId, exportedAt: context.clock.now(), libraries: context.carriage.libraries() },
@@ -143,7 +143,7 @@ async function writeExport(
     if (error instanceof TooLarge) throw invalid(error.message);
     throw error;
   } finally {
-    source.close();
+    await source.close();
   }
 }
 

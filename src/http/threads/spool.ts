@@ -27,7 +27,7 @@ const MAX_FILES_OF_USER = 16;
 
 /** What carrying threads needs of the server. */
 export interface Carriage {
-  readonly openSource: (threadId: string) => ThreadSource;
+  readonly openSource: (threadId: string) => Promise<ThreadSource>;
   /** Versions of the packages that graphs use. */
   readonly libraries: () => Readonly<Record<string, string>>;
   /**

@@ -23,7 +23,7 @@ async function execute({
   answers,
   ...options
 }: ChildOrder): Promise<string> {
-  const history = storeAt(store, keys).openPast();
+  const history = await storeAt(store, keys).openPast();
   const judge = openJudge({
     ...{ graphs, env: {}, memoryMb, timeoutMs, clock: systemClock(), output: 'nowhere', live: false },
   });

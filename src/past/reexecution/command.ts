@@ -98,7 +98,7 @@ export async function rerun(
         }
         if (options.update === true) writeExpectations(file!, expected);
       } finally {
-        history.close();
+        await history.close();
       }
     }
   } finally {

@@ -8,7 +8,7 @@ import { unpackParts } from '../../recording/unpack.ts';
 import type { ThreadEvent } from '../../thread/events.ts';
 import { activeOf } from '../../thread/state.ts';
 import { foldThread } from '../fold.ts';
-import { keyOf, readCheckpoints, readFrames, threadEvents, type RunTrace } from '../trace.ts';
+import { keyOf, readCheckpoints, readFrames, readThreadEvents, type RunTrace } from '../trace.ts';
 import type { RunRecord } from '../../store/port/views/runs.ts';
 
 export interface RunData {
@@ -39,7 +39,7 @@ export interface RunData {
 export async function readRunData(history: History, threadId: string, runId: string): Promise<RunData> {
   const run = await history.views.runs.get(runId, { threadId });
   if (run === undefined) throw new Error(`--run: thread ${threadId} has no run ${runId}`);
-  const events = threadEvents(history, threadId);
+  const events = await readThreadEvents(history, threadId);
   const outline = [...(await history.payloads.outline(threadId))].reverse();
   const own = outline.filter((each) => each.runId === runId);
   const firstOwn = outline.findIndex((each) => each.runId === runId);

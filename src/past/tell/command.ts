@@ -48,7 +48,7 @@ export async function tellPast(
   options: ShowOptions,
   output: Output,
 ): Promise<string | undefined> {
-  const cron = name !== undefined && isUuid(name) ? cronTimelineOf(history, name.toLowerCase()) : [];
+  const cron = name !== undefined && isUuid(name) ? await cronTimelineOf(history, name.toLowerCase()) : [];
   if (cron.length > 0) {
     give(cron, options, output, (form) => printTimeline(cron, `Cron ${name}`, form));
     return undefined;

@@ -54,7 +54,7 @@ export async function listThreads(history: History, filter: ThreadFilter): Promi
     if (status !== undefined && row.status !== status) continue;
     if (graph !== undefined && graph_id !== graph) continue;
     if (updated_at < since) continue;
-    const { input, users } = beginningOf(history, thread_id);
+    const { input, users } = await beginningOf(history, thread_id);
     if (user !== undefined && !users.includes(user)) continue;
     const error = json === null ? null : errorText(JSON.parse(json) as Json);
     const searched = `${thread_id} ${JSON.stringify(input)} ${error ?? ''}`;
@@ -69,9 +69,12 @@ export async function listThreads(history: History, filter: ThreadFilter): Promi
 }
 
 /** Who began the thread, and with which input. */
-function beginningOf(history: History, threadId: string): { input: Json; users: readonly string[] } {
+async function beginningOf(
+  history: History,
+  threadId: string,
+): Promise<{ input: Json; users: readonly string[] }> {
   const users: string[] = [];
-  for (const { type, data } of history.readStream(threadStream(threadId), 1, MAX_SEARCHED_EVENTS)) {
+  for (const { type, data } of await history.readStream(threadStream(threadId), 1, MAX_SEARCHED_EVENTS)) {
     if (data.by !== undefined) users.push(data.by);
     if (type === 'RunCreated') return { input: data.kwargs.input, users };
   }

@@ -12,7 +12,7 @@ import type { ThreadEvent, ThreadEventMap } from '../../thread/events.ts';
 import type { RepeatedCalls, Warning } from '../../thread/origin.ts';
 import { foldCron, foldThread } from '../fold.ts';
 import { openRuns } from './ordinals.ts';
-import { eventsFrom, threadEvents } from '../trace.ts';
+import { readEvents, readThreadEvents } from '../trace.ts';
 import { openSteps, stepTime, type Step } from '../steps.ts';
 import { summarise, type Around } from './summary.ts';
 import { callsText, clip } from './text.ts';
@@ -51,19 +51,18 @@ const MAX_WARNING_CHARACTERS = 300;
 export async function timelineOf(history: History, threadId: string, to = Infinity): Promise<Entry[]> {
   const { events, entries: own } = await threadEntries(history, threadId);
   const ordinals = openRuns(events);
+  const readAll = async (streams: readonly string[]): Promise<Recorded[]> =>
+    (await Promise.all(streams.map((stream) => readEvents(history, stream)))).flat();
+  const fired = await readAll((await history.past.cronIds(threadId)).map(cronStream));
   const others = [
-    ...(await history.past.deliveryIds(threadId)).flatMap((id) => [
-      ...eventsFrom(history, deliveryStream(id)),
-    ]),
-    ...(await history.past.cronIds(threadId))
-      .flatMap((id) => [...eventsFrom(history, cronStream(id))])
-      .filter((event) => event.type === 'CronFired' && event.data.threadId === threadId),
+    ...(await readAll((await history.past.deliveryIds(threadId)).map(deliveryStream))),
+    ...fired.filter((event) => event.type === 'CronFired' && event.data.threadId === threadId),
   ].map((event) => toEntry(event, null, null, ordinals.around(event)));
   return [...own, ...others].filter((entry) => entry.position <= to).sort((a, b) => a.position - b.position);
 }
 
 async function threadEntries(history: History, threadId: string) {
-  const events = threadEvents(history, threadId);
+  const events = await readThreadEvents(history, threadId);
   const stepAt = await openSteps(history, threadId, events);
   const messages = openAddedMessages(history, threadId);
   const warningsAt = placeWarnings(events);
@@ -92,9 +91,9 @@ const headOf = ({ type, data }: ThreadEvent): string | null | undefined =>
   type === 'RunCompleted' || type === 'ThreadCopied' || type === 'StateUpdated' ? data.head : undefined;
 
 /** Returns the history of a cron, in order. */
-export function cronTimelineOf(history: History, cronId: string): Entry[] {
+export async function cronTimelineOf(history: History, cronId: string): Promise<Entry[]> {
   const fold = foldCron();
-  return [...eventsFrom(history, cronStream(cronId))].map((event) => {
+  return (await readEvents(history, cronStream(cronId))).map((event) => {
     const { before, after } = fold.step(event as Recorded<CronEvent>);
     return toEntry(event, before.status, after.status, {});
   });

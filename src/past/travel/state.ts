@@ -39,7 +39,7 @@ export function openPastStates(history: History, threadId: string): PastStates {
   const past = openThreadPast(history, threadId);
   return {
     async at(to) {
-      const moment = past.at(to);
+      const moment = await past.at(to);
       const { machine, thread: row, runs, at } = moment;
       const thread = row && history.threadOf(row);
       if (thread === undefined) return undefined;
@@ -72,8 +72,8 @@ async function nextOf(
   const { runs, saved: last } = moment;
   const event =
     last?.head === head
-      ? readThreadEvents(history, threadId, last.version, 1)[0]
-      : findSaving(history, threadId, head, moment.version);
+      ? (await readPage(history, threadId, last.version, 1))[0]
+      : await findSaving(history, threadId, head, moment.version);
   const runId = event?.type === 'CheckpointSaved' ? event.data.runId : undefined;
   return nodesAfter(history, threadId, event, runs.find((run) => run.runId === runId)?.graphId ?? '');
 }
@@ -81,15 +81,15 @@ async function nextOf(
 const PAGE_EVENTS = 500;
 
 /** After a rollback the head is that of an earlier event. A copied head was saved in another thread. */
-function findSaving(history: History, threadId: string, head: string, version: number) {
+async function findSaving(history: History, threadId: string, head: string, version: number) {
   for (let from = version; from > 0; from -= PAGE_EVENTS) {
     const first = Math.max(1, from - PAGE_EVENTS + 1);
-    const page = readThreadEvents(history, threadId, first, from - first + 1);
+    const page = await readPage(history, threadId, first, from - first + 1);
     const found = page.findLast((event) => savedHeadOf(event) === head);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-const readThreadEvents = (history: History, threadId: string, from: number, limit: number) =>
-  history.readStream(threadStream(threadId), from, limit) as Recorded<ThreadEvent>[];
+const readPage = (history: History, threadId: string, from: number, limit: number) =>
+  history.readStream(threadStream(threadId), from, limit) as Promise<Recorded<ThreadEvent>[]>;

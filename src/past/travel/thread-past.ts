@@ -38,7 +38,7 @@ export interface ThreadMoment {
 }
 
 export interface ThreadPast {
-  at(position: number): ThreadMoment;
+  at(position: number): Promise<ThreadMoment>;
 }
 
 /** Events between two marks: a fold of so many takes about 2 ms. */
@@ -82,9 +82,11 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
   const marks: Fold[] = [{ ...front }];
 
   /** Reads on until an event lies behind `position`, or all are read. */
-  function advance(position: number): void {
+  async function advance(position: number): Promise<void> {
     while (front.position <= position) {
-      const page = history.readStream(stream, front.version + 1, MARK_EVENTS) as Recorded<ThreadEvent>[];
+      const page = (await history.readStream(
+        ...([stream, front.version + 1, MARK_EVENTS] as const),
+      )) as Recorded<ThreadEvent>[];
       if (page.length === 0) return;
       for (const event of page) {
         for (const write of takeEvent(front, event, project))
@@ -95,11 +97,11 @@ export function openThreadPast(history: History, threadId: string): ThreadPast {
   }
 
   return {
-    at(position) {
-      advance(position);
+    async at(position) {
+      await advance(position);
       const mark = marks.findLast((each) => each.position <= position)!;
       const fold: Fold = { ...mark, thread: mark.thread && { ...mark.thread } };
-      for (const event of history.readStream(stream, mark.version + 1, MARK_EVENTS)) {
+      for (const event of await history.readStream(stream, mark.version + 1, MARK_EVENTS)) {
         if (event.meta.position > position) break;
         takeEvent(fold, event as Recorded<ThreadEvent>, project);
       }

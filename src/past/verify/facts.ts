@@ -7,7 +7,7 @@
 import { canonical, type Json } from '../../kernel/json.ts';
 import { isItemStream } from '../../item/events.ts';
 import { UnreadableEvent, type Recorded } from '../../store/port/events.ts';
-import type { Finding, History, StoredSnapshot } from '../../store/port/past.ts';
+import type { Finding, History, OnEvents, StoredSnapshot } from '../../store/port/past.ts';
 import { foldStream } from '../fold.ts';
 
 export interface Facts {
@@ -37,10 +37,10 @@ interface Current {
   position: number;
 }
 
-/** `passEvents` passes all events to `take`, in order of stream and version, until it returns false. */
+/** `passEvents` passes all events to `take` page by page, in order of stream and version, until it returns false. */
 export async function checkFacts(
   history: History,
-  passEvents: (take: (event: Recorded) => boolean) => void,
+  passEvents: (take: OnEvents) => Promise<void>,
 ): Promise<Facts> {
   let events = 0;
   let streams = 0;
@@ -50,21 +50,24 @@ export async function checkFacts(
     finding,
     payloadFinding: undefined,
   });
-  const damage = history.damage();
+  const damage = await history.damage();
   if (damage !== undefined) return broken({ position: undefined, problem: `the file is damaged: ${damage}` });
   let found: Finding | undefined;
   try {
-    passEvents((event) => {
-      events += 1;
-      const { stream } = event.meta;
-      if (stream !== current?.stream) {
-        found = current && checkSnapshot(current);
-        streams += 1;
-        const fold = foldStream(stream);
-        current = { stream, fold, snapshot: history.snapshot(stream), version: 0, position: 0 };
+    await passEvents(async (page) => {
+      for (const event of page) {
+        events += 1;
+        const { stream } = event.meta;
+        if (stream !== current?.stream) {
+          found = current && checkSnapshot(current);
+          streams += 1;
+          const snapshot = await history.snapshot(stream);
+          current = { stream, fold: foldStream(stream), snapshot, version: 0, position: 0 };
+        }
+        found ??= take(event, current);
+        if (found !== undefined) return false;
       }
-      found ??= take(event, current);
-      return found === undefined;
+      return true;
     });
     found ??= current && checkSnapshot(current);
   } catch (error) {
@@ -72,7 +75,7 @@ export async function checkFacts(
     found = { position: error.position, problem: error.message };
   }
   if (found !== undefined) return broken(found);
-  const payloadFinding = history.payloadFinding() ?? (await checkValues(history));
+  const payloadFinding = (await history.payloadFinding()) ?? (await checkValues(history));
   return { events, streams, finding: undefined, payloadFinding };
 }
 
@@ -106,11 +109,14 @@ function checkSnapshot({ stream, snapshot, position }: Current): Finding | undef
 
 /** Checks that values stored as deltas can be restored. */
 async function checkValues(history: History): Promise<Finding | undefined> {
-  for (const { threadId, head, position } of await history.past.heads())
+  for (const of of await history.past.heads()) {
+    const { threadId, head } = of;
     try {
       (await history.payloads.values(threadId, head))?.parse();
     } catch (error) {
+      const position = await history.past.savedAt(of);
       return { position, problem: `thread ${threadId}: its values cannot be read: ${String(error)}` };
     }
+  }
   return undefined;
 }

@@ -12,17 +12,15 @@ export interface Verified {
   readonly finding: Finding | undefined;
 }
 
-/** Events between two reports of progress. */
-const PROGRESS_EVENTS = 1_000;
 /** Reports damage of the log as a finding and never rejects because of it. */
 export async function verify(history: History, onProgress: OnProgress = () => undefined): Promise<Verified> {
-  const report = reporter(history, onProgress);
+  const report = reporter(await history.eventCount(), onProgress);
   let difference: RowDifference | undefined;
   // One pass serves facts and rows: much of the time of each goes into reading.
-  const facts = await checkFacts(history, (take) => {
-    difference = history.firstDifference((event) => {
-      report();
-      return take(event);
+  const facts = await checkFacts(history, async (take) => {
+    difference = await history.firstDifference((page) => {
+      report(page.length);
+      return take(page);
     });
   });
   return combine(facts, difference);
@@ -33,12 +31,11 @@ function combine({ events, streams, ...facts }: Facts, difference: RowDifference
   return { events, streams, finding };
 }
 
-function reporter(history: History, onProgress: OnProgress = () => undefined): () => void {
-  const total = history.eventCount();
+function reporter(total: number, onProgress: OnProgress): (events: number) => void {
   let done = 0;
-  return () => {
-    if (done % PROGRESS_EVENTS === 0) onProgress({ phase: 'checking events', done, total, unit: 'events' });
-    done += 1;
+  return (events) => {
+    onProgress({ phase: 'checking events', done, total, unit: 'events' });
+    done += events;
   };
 }
 

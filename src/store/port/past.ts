@@ -22,9 +22,9 @@ export interface StoredSnapshot {
 }
 
 export interface History {
-  readStream(stream: string, from: number, limit: number): Recorded[];
-  readAll(after: number, limit: number): Recorded[];
-  snapshot(stream: string): StoredSnapshot | undefined;
+  readStream(stream: string, from: number, limit: number): Promise<Recorded[]>;
+  readAll(after: number, limit: number): Promise<Recorded[]>;
+  snapshot(stream: string): Promise<StoredSnapshot | undefined>;
   readonly payloads: PayloadReader;
   readonly views: Views;
   readonly past: PastViews;
@@ -33,18 +33,20 @@ export interface History {
   /** The thread whose row it is, undefined when no client sees it. */
   threadOf(row: Row): ThreadRecord | undefined;
   /**
-   * P2 Folds every row from the log, stream by stream, and returns the first that differs from the live one. `onEvent`
-   * hears of each event in order of stream and version; as soon as it returns false, the work ends and finds nothing.
+   * P2 Folds every row from the log, stream by stream, and returns the first that differs from the live one. `onEvents`
+   * hears of all events in order of stream and version; as soon as it returns false, the work ends and finds nothing.
    */
-  firstDifference(onEvent?: (event: Recorded) => boolean): RowDifference | undefined;
+  firstDifference(onEvents?: OnEvents): Promise<RowDifference | undefined>;
   /** Number of events in the log, not of their positions: purges leave gaps. */
-  eventCount(): number;
+  eventCount(): Promise<number>;
   /** What is wrong with the structure of the file, undefined when nothing is. Reads all of it. */
-  damage(): string | undefined;
-  /** The first payload that does not fit the events and rows (`payload-checks.ts` of the adapter has the list). */
-  payloadFinding(): Finding | undefined;
-  close(): void;
+  damage(): Promise<string | undefined>;
+  /** The first payload that does not fit the events and rows (`payload-checks.ts` has the list). */
+  payloadFinding(): Promise<Finding | undefined>;
+  close(): Promise<void>;
 }
+
+export type OnEvents = (page: readonly Recorded[]) => Promise<boolean>;
 
 export interface ListedRow {
   readonly thread_id: string;
@@ -63,7 +65,6 @@ export interface ListedRow {
 interface ThreadHead {
   readonly threadId: string;
   readonly head: string;
-  readonly position: number | undefined;
 }
 
 export interface PastViews {
@@ -75,8 +76,10 @@ export interface PastViews {
   threadIds(prefix: string, limit: number): Promise<string[]>;
   /** The ids of at most `limit` runs whose id begins with `prefix`. */
   runIds(prefix: string, limit: number): Promise<string[]>;
-  /** Head checkpoints of all threads, and the positions of the events that saved them. */
+  /** Head checkpoints of all threads. */
   heads(): Promise<ThreadHead[]>;
+  /** The position of the last event that saved the head. */
+  savedAt(head: ThreadHead): Promise<number | undefined>;
   deliveryIds(threadId: string): Promise<string[]>;
   /** Crons that the thread belongs to, or whose runs it has. */
   cronIds(threadId: string): Promise<string[]>;

@@ -18,7 +18,7 @@ export interface SourceText {
     readonly kept: number;
   };
   /** The whole text. */
-  whole(): string;
+  whole(): Promise<string>;
 }
 
 /** A channel's value under its version. */
@@ -47,7 +47,7 @@ interface SourceCheckpoint {
   readonly text: SourceText;
 }
 
-export interface SourceWrite extends Omit<WriteText, 'data'> {
+interface SourceWrite extends Omit<WriteText, 'data'> {
   readonly kind: 'write';
   readonly runId: string;
   readonly ns: string;
@@ -105,5 +105,5 @@ export interface ThreadSource {
    * wrote on it; frames come in order of their runs. Holds none of them for longer than it takes to yield it.
    */
   payloads(): AsyncGenerator<SourcePayload>;
-  close(): void;
+  close(): Promise<void>;
 }

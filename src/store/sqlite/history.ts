@@ -4,23 +4,18 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiskFailed, toOpenFailure } from '../port/disk.ts';
 import { PLAIN, type Coder } from '../sql/coder.ts';
-import type { History, StoredSnapshot } from '../port/past.ts';
+import { RowsOutdated, type History } from '../port/past.ts';
 import type { EncryptionKeys } from '../sql/keyring.ts';
-import { headPosition, readAll, readStream } from '../sql/event-store.ts';
+import { headPosition } from '../sql/event-store.ts';
+import { createPast } from '../sql/past/past.ts';
 import type { Projection } from '../sql/projection.ts';
-import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
-import { projectThread } from '../sql/rows/threads.ts';
-import { toThread } from '../sql/views/thread-queries.ts';
-import { createViews } from '../sql/views/views.ts';
 import { createAsk, withOwnScans } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { findBadChecksum } from './payloads/checksums.ts';
 import { endsBefore, readMark } from './files/high-water-mark.ts';
 import { openCoder } from './keyring.ts';
 import { LOG_FILE } from './log.ts';
-import { createPastViews } from './past-views.ts';
 import { findBadPayload } from './payloads/payload-checks.ts';
-import { findDifference } from './row-comparison.ts';
 import { createRowReader } from './row-reader.ts';
 import { assertFormat } from './schema.ts';
 import { createStatements } from './statements.ts';
@@ -56,30 +51,22 @@ export function viewHistory(
   const prepare = createStatements(db, coder);
   const { run, runAsync, context } = prepare.driver;
   const rows = createRowReader(prepare);
-  const ask = withOwnScans(createAsk(prepare));
-  const payloads = createPayloadReader(context, runAsync);
+  const past = createPast({ context, run: runAsync, ask: withOwnScans(createAsk(prepare)), projection });
   return {
-    readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
-    readAll: (after, limit) => run(readAll(context, after, limit)),
-    snapshot(stream) {
-      const row = prepare('SELECT version, state FROM snapshots WHERE stream = ?').get(stream) as
-        StoredSnapshot | undefined;
-      return row && { ...row, state: coder.open(row.state) };
+    ...past,
+    async firstDifference(onEvents) {
+      const version = prepare("SELECT value FROM meta WHERE key = 'projection'").pluck().get() as
+        string | undefined;
+      if (version !== projection.version) throw new RowsOutdated(version, projection.version);
+      return past.firstDifference(onEvents);
     },
-    payloads,
-    views: createViews(ask, payloads.containing),
-    past: createPastViews(prepare, rows),
-    project: projectThread,
-    threadOf: toThread,
-    firstDifference: (onEvent = () => true) => findDifference(prepare, projection, onEvent),
-    eventCount: () => prepare('SELECT count(*) FROM events').pluck().get() as number,
-    damage() {
+    async damage() {
       const found = db.pragma('integrity_check(1)', { simple: true }) as string;
       if (found !== 'ok') return found;
       const head = run(headPosition());
       return head < marked ? endsBefore(db.name, head, marked) : undefined;
     },
-    payloadFinding: () => findBadPayload(rows) ?? findBadChecksum(rows),
-    close: () => db.close(),
+    payloadFinding: async () => findBadPayload(rows) ?? findBadChecksum(rows),
+    close: async () => void db.close(),
   };
 }

@@ -35,7 +35,7 @@ export async function findBroken(
   const read = createRowReader(createStatements(db));
   try {
     const { finding } = await verify(history);
-    const events = readEvents(history);
+    const events = await readEvents(history);
     const rows = new Map(read.all<RunRow>('SELECT * FROM runs', {}).map((row) => [row.run_id, row] as const));
     return [
       ...(finding === undefined ? [] : [`position ${finding.position}: ${finding.problem}`]),
@@ -48,14 +48,14 @@ export async function findBroken(
     ];
   } finally {
     db.close();
-    history.close();
+    await history.close();
   }
 }
 
-function readEvents(history: History): Recorded[] {
+async function readEvents(history: History): Promise<Recorded[]> {
   const events: Recorded[] = [];
   for (;;) {
-    const page = history.readAll(events.at(-1)?.meta.position ?? 0, 1_000);
+    const page = await history.readAll(events.at(-1)?.meta.position ?? 0, 1_000);
     if (page.length === 0) return events;
     events.push(...page);
   }

@@ -163,7 +163,7 @@ test("R2 replay shows a cron's fired and missed slots in the cron and in its thr
     await crons.fire(CRON, start);
     await done(ask.updateThread({ n: 1 }));
     await past(async (history) => {
-      const own = cronTimelineOf(history, CRON);
+      const own = await cronTimelineOf(history, CRON);
       assert.deepEqual(
         own.map(({ type, before, after }) => `${before} ${type} ${after}`),
         [

@@ -5,7 +5,7 @@ import type { ThreadEvent } from '../../../src/thread/events.ts';
 import { threadStream } from '../../../src/thread/events.ts';
 import { fact, THREAD } from '../../support/given.ts';
 
-export const wholeText = (data: string): SourceText => ({ data, whole: () => data });
+export const wholeText = (data: string): SourceText => ({ data, whole: async () => data });
 
 /** `events` happened a second apart. */
 export function fakeSource(
@@ -24,6 +24,6 @@ export function fakeSource(
     async *payloads() {
       yield* payloads;
     },
-    close: () => undefined,
+    close: async () => undefined,
   };
 }

@@ -12,7 +12,7 @@ import { exportThread } from '../../../src/archive/write.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { Batch, EventLog } from '../../../src/store/port/log.ts';
 import type { CheckpointText } from '../../../src/store/port/payloads.ts';
-import { openThreadSource } from '../../../src/store/sqlite/payloads/thread-source.ts';
+import { openThreadSource } from '../../../src/store/sqlite/sources.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -68,7 +68,7 @@ const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
     const path = join(source.dir, 'file');
     const from = openThreadSource(source.dir, THREAD);
     await writeFile(path, exportThread(from, { threadId: THREAD, exportedAt: 5, libraries: {} }));
-    from.close();
+    await from.close();
     const file = await openExport(path);
     await withThreads(async (given) => {
       const inspected = await inspect(file);

@@ -65,7 +65,7 @@ const payload: fc.Arbitrary<SourcePayload> = fc.oneof(
   fc.tuple(runId, fc.uint8Array()).map(([run, bytes]) => ({ kind: 'recording', runId: run, bytes }) as const),
 );
 
-const contentOf = (of: SourcePayload): string | Uint8Array =>
+const contentOf = async (of: SourcePayload): Promise<string | Uint8Array> =>
   of.kind === 'recording' ? of.bytes : of.text.whole();
 const payloadsOf = (records: readonly ReadRecord[]) => records.filter((record) => record.kind === 'payload');
 
@@ -78,7 +78,7 @@ test('payloads of any texts, names and bytes are read as they were written', () 
         const read = payloadsOf(await readExport(path));
         assert.deepEqual(
           read.map(({ of, head, content }) => [of, head.run, content]),
-          payloads.map((each) => [each.kind, each.runId, contentOf(each)]),
+          await Promise.all(payloads.map(async (each) => [each.kind, each.runId, await contentOf(each)])),
         );
         for (const [index, { head }] of read.entries()) {
           const written = payloads[index]!;

@@ -26,13 +26,13 @@ test('R1 a write through an opened history throws and leaves the log unchanged',
 test('R1 a history opened beside a live writer stays at one moment', () =>
   withPast(async (lent) => {
     await lent.past(async (history, rows) => {
-      const count = () => history.readAll(0, 1_000).length;
-      const before = count();
+      const count = async () => (await history.readAll(0, 1_000)).length;
+      const before = await count();
       await lent.done(ask.updateThread({ later: 1 }));
       await lent.done(ask.createRun('later'));
-      assert.equal(count(), before);
+      assert.equal(await count(), before);
       assert.equal(rows.get('SELECT count(*) AS n FROM runs')?.['n'], 3);
-      assert.equal(history.firstDifference(), undefined);
+      assert.equal(await history.firstDifference(), undefined);
     });
     await lent.past((_, rows) => assert.equal(rows.get('SELECT count(*) AS n FROM runs')?.['n'], 4));
   }));

@@ -40,7 +40,7 @@ async function findingOf(dir: string): Promise<Finding | undefined> {
   try {
     return (await verify(history)).finding;
   } finally {
-    history.close();
+    await history.close();
   }
 }
 

@@ -68,7 +68,7 @@ test('W1 rows of deliveries have the last response and the version for the next 
     assert.deepEqual(row(), ['owed', 1, 2, NOW + 1, 500, 'the receiver answered 500']);
     await write(log, 'a', 2, delivered('a', 2));
     assert.deepEqual(row(), ['delivered', 2, 3, null, 204, null]);
-    await past((history) => assert.equal(history.firstDifference(), undefined));
+    await past(async (history) => assert.equal(await history.firstDifference(), undefined));
   }));
 
 test('W3 each host with due webhooks is listed once, the longest waiting first', () =>

@@ -74,19 +74,22 @@ test('a past whose log ends before the mark beside it is damaged, and one that g
     const log = open(dir);
     committed(await log.commit(batch([append('s', 0, 'said', 'said')])));
     await log.close();
-    const damageAt = (position: number): string | undefined => {
+    const damageAt = async (position: number): Promise<string | undefined> => {
       const digits = String(position).padStart(16, '0');
       writeFileSync(named(dir, '-head'), `${digits} ${digits}\n`);
       const history = openHistory(dir, fakeProjection());
       try {
-        return history.damage();
+        return await history.damage();
       } finally {
-        history.close();
+        await history.close();
       }
     };
     // then
-    assert.match(damageAt(3)!, /ends at position 2, and \S+log\.db-head says that position 3 was reached$/);
-    for (const position of [1, 2]) assert.equal(damageAt(position), undefined);
+    assert.match(
+      (await damageAt(3))!,
+      /ends at position 2, and \S+log\.db-head says that position 3 was reached$/,
+    );
+    for (const position of [1, 2]) assert.equal(await damageAt(position), undefined);
   }));
 
 test('L1 the start refuses a lost, cut or damaged write-ahead log and destroys nothing', () =>

@@ -19,7 +19,7 @@ test('A4 L3 an erased secret is gone once a long reader has left, and no writer 
       const data = 'a secret that nobody else holds';
       await log.commit(batch([], { payloads: [{ kind: 'secret', runId: 'r', threadId: 't', data }] }));
       await past(async (history) => {
-        history.readAll(0, 10);
+        await history.readAll(0, 10);
         await log.commit(batch([], { payloads: [{ kind: 'erase-secret', runId: 'r' }] }));
         const began = performance.now();
         for (let pass = 0; pass < 5; pass++) await clock.advance(600);

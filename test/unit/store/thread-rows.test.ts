@@ -19,7 +19,7 @@ async function live({ log, clock, past }: TestLog, ...facts: ThreadEvent[]): Pro
     if (index > 0) await clock.advance(1_000);
     await log.commit(batch([{ stream: STREAM, expected: index, events: [one] }]));
   }
-  await past((history) => assert.equal(history.firstDifference(), undefined));
+  await past(async (history) => assert.equal(await history.firstDifference(), undefined));
   return log;
 }
 

@@ -1,0 +1,59 @@
+/** The past that an engine's connection sees, as far as all engines read it in the same way. */
+import type { History } from '../../port/past.ts';
+import type { Ask } from '../ask.ts';
+import type { Stored } from '../coder.ts';
+import { readAll, readStream } from '../event-store.ts';
+import type { Run } from '../payloads/checkpoint-reads.ts';
+import { createPayloadReader } from '../payloads/payload-reader.ts';
+import type { Projection } from '../projection.ts';
+import { projectThread } from '../rows/threads.ts';
+import { toThread } from '../views/thread-queries.ts';
+import { createViews } from '../views/views.ts';
+import { rows, type Work, type WorkContext } from '../work.ts';
+import { createPastViews } from './past-views.ts';
+import { findDifference } from './row-comparison.ts';
+
+/** `run` and `ask`: within one transaction, if the past is to stand still. */
+export interface PastOptions {
+  readonly context: WorkContext;
+  readonly run: Run;
+  readonly ask: Ask;
+  readonly projection: Projection;
+}
+
+export function createPast({
+  context,
+  run,
+  ask,
+  projection,
+}: PastOptions): Omit<History, 'damage' | 'payloadFinding' | 'close'> {
+  const payloads = createPayloadReader(context, run);
+  return {
+    readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
+    readAll: (after, limit) => run(readAll(context, after, limit)),
+    snapshot: (stream) => run(readSnapshot(context, stream)),
+    payloads,
+    views: createViews(ask, payloads.containing),
+    past: createPastViews(context, run),
+    project: projectThread,
+    threadOf: toThread,
+    firstDifference: (onEvents = async () => true) => findDifference(context, run, projection, onEvents),
+    eventCount: () => run(countEvents()),
+  };
+}
+
+function* readSnapshot(
+  { coder }: WorkContext,
+  stream: string,
+): Work<{ version: number; state: string } | undefined> {
+  const [row]: { version: number; state: Stored }[] = yield rows(
+    'SELECT version, state FROM snapshots WHERE stream = ?',
+    [stream],
+  );
+  return row && { ...row, state: coder.open(row.state) };
+}
+
+function* countEvents(): Work<number> {
+  const [row]: { count: number }[] = yield rows('SELECT count(*) AS count FROM events', []);
+  return row!.count;
+}
