@@ -230,11 +230,10 @@ export function createExecution(options: ExecutionOptions): Execution {
     });
   }
 
-  const store = openRunStore({ store: options.store, lease, fenced });
   const execution: Execution = {
     link: {
       checkpoints,
-      store: { batch: (requests) => patiently(() => store.batch(requests)) },
+      store: openRunStore({ store: options.store, lease, fenced, patiently }),
       async begun() {
         if (lease.attempt > 1) {
           const begin = [{ type: 'BeginRun' as const, ...executing }];

@@ -6,6 +6,7 @@ import { findNamespaceProblem } from '../item/namespace.ts';
 import { breathe } from '../kernel/breathe.ts';
 import { openGate } from '../kernel/gate.ts';
 import { findJsonProblem, findTextProblem, isObject, type JsonObject } from '../kernel/json.ts';
+import type { Patience } from './patience.ts';
 import type { Lease } from '../store/port/log.ts';
 
 export interface RunStoreOptions {
@@ -13,6 +14,7 @@ export interface RunStoreOptions {
   readonly lease: Lease;
   /** Makes the error for a write that found the lease gone. */
   readonly fenced: () => Error;
+  readonly patiently: Patience;
 }
 
 type Write = Extract<StoreRequest, { kind: 'put' | 'delete' }>;
@@ -23,7 +25,7 @@ const READS_PER_PART = 50;
 const MAX_CONCURRENT_SEARCHES = 4;
 const WRITES_PER_COMMIT = 250;
 
-export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePort {
+export function openRunStore({ store, lease, fenced, patiently }: RunStoreOptions): StorePort {
   // Searches are limited because each may return large items.
   const searches = openGate(MAX_CONCURRENT_SEARCHES);
 
@@ -60,13 +62,13 @@ export function openRunStore({ store, lease, fenced }: RunStoreOptions): StorePo
         const count = countAnswer();
         for (const part of inParts(requests, READS_PER_PART)) {
           const answered = await Promise.all(
-            part.map(async (request) => (isWrite(request) ? null : read(request, count))),
+            part.map(async (request) => (isWrite(request) ? null : patiently(() => read(request, count)))),
           );
           answers.push(...answered);
           if (answers.length < requests.length) await breathe();
         }
         for (const part of inParts(writes, WRITES_PER_COMMIT))
-          if (!(await store.write(part, { lease })).ok) throw fenced();
+          if (!(await patiently(() => store.write(part, { lease }))).ok) throw fenced();
         return answers;
       } catch (error) {
         if (error instanceof StoreProblem && error.code === 'lease-stale') throw fenced();

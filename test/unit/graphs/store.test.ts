@@ -20,7 +20,12 @@ async function openStore({ log, clock }: TestLog): Promise<GraphStore> {
   const ttl = { refreshOnRead: true, defaultTtl: null };
   const store = createStore({ log, items, clock, ttl, onFault: assert.ifError });
   await grant(log, LEASE);
-  const port = openRunStore({ store, lease: LEASE, fenced: () => new Error('fenced') });
+  const port = openRunStore({
+    store,
+    lease: LEASE,
+    fenced: () => new Error('fenced'),
+    patiently: (ask) => ask(),
+  });
   const base = Object.create(BaseStore.prototype) as BaseStore;
   return createGraphStore(port, base);
 }
