@@ -70,12 +70,15 @@ test(
   'X1 X5 S1 S2 a server is killed in mid-run: another one goes on within 20 s, with the stream of the first',
   () =>
     withServers(2, async ({ servers: [a, b], dir }) => {
+      const nodes = async (): Promise<{ self: boolean }[]> => (await b!.ask('GET', '/server')).json.nodes;
+      assert.deepEqual((await nodes()).map(({ self }) => self).sort(), [false, true]);
       const { thread, run, live, marks, open } = await begin(a!, dir);
       const elsewhere = collect(await b!.open('GET', `/threads/${thread}/runs/${run}/stream`));
       const killedAt = clock.monotonic();
       await a!.end('SIGKILL');
       await reached(marks, 'step 3', 2);
       const ms = clock.monotonic() - killedAt;
+      assert.equal((await nodes()).length, 1);
       await open();
       const values = await joinRun(b!, thread, run);
       assert.equal(values.messages.length, 5);

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { toTimestamp } from '../../kernel/clock.ts';
+import type { NodeRecord } from '../../store/port/nodes.ts';
 import type { WorkerReport } from '../../workers/worker-report.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json as anyJson } from '../fields.ts';
@@ -45,6 +46,9 @@ const server = z
       place: z.string().meta({ description: 'Of the log: a file, or a database without the password.' }),
       bytes: z.int(),
     }),
+    nodes: z
+      .array(z.object({ id: z.string(), since: time, renewed_at: time, self: z.boolean() }))
+      .meta({ description: 'Servers that share the log and live; one for a log in files.' }),
     settings: z
       .array(z.object({ name: z.string(), value: anyJson }))
       .meta({ description: 'The configuration as the server understood it; secrets are masked.' }),
@@ -62,6 +66,7 @@ export const serverEndpoints: readonly Endpoint[] = [
     async handle({ context, actor }) {
       if (context.asksHandler && actor.isStudio !== true) throw notAuthorized();
       const { operation, version } = context;
+      const { nodes } = context.log;
       const { queue } = (await context.metrics.read()).load;
       return jsonReply({
         version,
@@ -79,11 +84,16 @@ export const serverEndpoints: readonly Endpoint[] = [
         log: {
           ...{ folder: operation.dataDir, place: operation.log.place, bytes: await operation.log.bytes() },
         },
+        nodes: (await nodes.all()).map((node) => toNode(node, nodes.id)),
         settings: [...operation.settings],
       });
     },
   }),
 ];
+
+const toNode = ({ id: nodeId, since, renewedAt }: NodeRecord, self: string | undefined) => ({
+  ...{ id: nodeId, since: toTimestamp(since), renewed_at: toTimestamp(renewedAt), self: nodeId === self },
+});
 
 const toWorker = ({ pid, load, runIds, memoryBytes, busyPermille, stalledMs }: WorkerReport) => ({
   ...{ pid: pid ?? null, load, run_ids: [...runIds], memory_bytes: memoryBytes ?? null },
