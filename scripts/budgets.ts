@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1768,
-  'src/store/postgres': 2212,
+  'src/store/postgres': 2215,
   'src/store/sql': 7246,
   'src/store/sqlite': 2653,
   'src/streams': 1030,

@@ -16,6 +16,8 @@ const FORM = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^/?#]*)(\/[^?#]*)?(?:\?([
 const HOST = /^(?:\[[0-9a-f:.]+\]|[^:[\],\s]*)(?::\d{1,5})?$/i;
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
 const DEFAULT_POOL = 10;
+/** Two are for scans. */
+const MIN_POOL = 3;
 const MAX_POOL = 200;
 
 const wrongIn =
@@ -34,8 +36,10 @@ export function readAddress(text: string, variable = 'PLATFORM_DATABASE_URL'): A
   if (schema !== undefined && !SCHEMA.test(schema))
     throw wrong(`found the schema ${JSON.stringify(schema)}, which is no lower-case name`);
   const pool = Number(parameters.get('pool') ?? DEFAULT_POOL);
-  if (!Number.isInteger(pool) || pool < 2 || pool > MAX_POOL)
-    throw wrong(`found a pool of ${parameters.get('pool')}, which is no number from 2 to ${MAX_POOL}`);
+  if (!Number.isInteger(pool) || pool < MIN_POOL || pool > MAX_POOL)
+    throw wrong(
+      `found a pool of ${parameters.get('pool')}, which is no number from ${MIN_POOL} to ${MAX_POOL}`,
+    );
   for (const own of ['schema', 'pool']) parameters.delete(own);
   const rest = `${path}${parameters.size > 0 ? `?${parameters}` : ''}`;
   const urls = hosts.split(',').map((host) => {

@@ -30,7 +30,7 @@ test('an address that names no usable database is refused in one line without th
     ['mysql://u:secret@h/d', /found no address/],
     [`postgres://postgres:secret@127.0.0.1:${port}`, /no name of a database/],
     [`${address}?schema=A-b`, /schema "A-b"/],
-    [`${address}?pool=0`, /pool of 0/],
+    [`${address}?pool=2`, /pool of 2, which is no number from 3 to 200/],
     [`postgres://nobody:secret@127.0.0.1:${port}/postgres`, /user and password/],
     [`postgres://postgres:postgres@127.0.0.1:${port}/absent`, /no such database/],
     ['postgres://u:secret@127.0.0.1:1/d', /nothing answers there/],
