@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1231,
+  src: 1240,
   'src/actors': 1795,
   'src/archive': 2208,
   'src/assistant': 174,
@@ -26,8 +26,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1768,
-  'src/store/postgres': 2215,
-  'src/store/sql': 7246,
+  'src/store/postgres': 2308,
+  'src/store/sql': 7251,
   'src/store/sqlite': 2653,
   'src/streams': 1030,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2349,
-  test: 75815,
+  test: 75818,
 };
 
 const MAX_UNUSED_LINES = 100;

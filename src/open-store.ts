@@ -90,7 +90,10 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
       const { openPostgresLog } = await import('./store/postgres/log.ts');
       return openPostgresLog({ url, keys, projection, ...options });
     },
-    openPast: refuse('looking back into a log on PostgreSQL is not supported yet'),
+    async openPast() {
+      const { openPast } = await import('./store/postgres/past.ts');
+      return openPast(url, projection, keys);
+    },
     backUp: async () =>
       refuse('PostgreSQL has its own backup: pg_dump --format=custom --file=FILE "$PLATFORM_DATABASE_URL"')(),
     async migrate(isCheck) {
@@ -104,12 +107,18 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
     restore: refuse(
       'a dump is put back by pg_restore --dbname="$PLATFORM_DATABASE_URL" FILE, into an empty database',
     ),
-    openLogSource: async () => refuse('exporting from a log on PostgreSQL is not supported yet')(),
+    async openLogSource() {
+      const { openLogSource } = await import('./store/postgres/past.ts');
+      return openLogSource(url, keys);
+    },
     async openLogImport(options) {
       const { openLogImport } = await import('./store/postgres/log-import.ts');
       return openLogImport({ url, keys, projection, ...options });
     },
-    openSource: refuse('exporting from a log on PostgreSQL is not supported yet'),
+    async openSource(threadId) {
+      const { openThreadSource } = await import('./store/postgres/past.ts');
+      return openThreadSource(url, threadId, keys);
+    },
     rekey: refuse(
       'content keeps the key it was written under: put a new key first, and leave the old ones behind it',
     ),

@@ -144,7 +144,7 @@ export async function withServer<T>(
       return result;
     } finally {
       await server.stop();
-      if (databaseUrl === undefined) await assertVerified(databaseUrl ?? data, configured?.encryptionKeys);
+      await assertVerified(databaseUrl ?? data, configured?.encryptionKeys);
       if (databaseUrl !== undefined) await dropSchema(databaseUrl);
     }
   });

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import type { Row } from '../port/rows.ts';
 import { SearchRefused } from '../port/views/views.ts';
-import type { Ask, Params, Scan } from '../sql/ask.ts';
+import { withOwnScans, type Ask, type Params, type Scan } from '../sql/ask.ts';
 import { DIALECT } from './dialect.ts';
 import type { Pool, Session } from './sessions.ts';
 
@@ -71,6 +71,10 @@ function hold(lend: Lend): Promise<{ session: Session; release: () => void }> {
 }
 
 const asIs: Open = (row) => row;
+
+/** Asks within the transaction that the session is in. */
+export const askWithin = (session: Session, open: Open): Ask =>
+  withOwnScans(asking((use) => use(session), open, true));
 
 export function createAsk(points: Pool, scans: Pool, open: Open = asIs): Ask {
   return {

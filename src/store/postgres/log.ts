@@ -14,7 +14,7 @@ import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
 import type { Projection } from '../sql/projection.ts';
 import { SCHEMA, type Table } from '../sql/rows/tables.ts';
 import { createViews } from '../sql/views/views.ts';
-import type { Work, WorkContext } from '../sql/work.ts';
+import type { Work } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
 import { lookAt } from './look.ts';
@@ -22,7 +22,7 @@ import { joinNodes } from './nodes.ts';
 import { assertUsable } from './pooler.ts';
 import { findTables, prepareSchema } from './schema.ts';
 import { connect, createPool, type Session } from './sessions.ts';
-import { SHARED_CONTEXT } from './shared.ts';
+import { contextOf } from './shared.ts';
 import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
 
@@ -60,11 +60,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     await assertUsable(address, session);
     return (await session.run(prepareLog(tables, address.schema, keys, options.isImport))).coder;
   });
-  const context: WorkContext = {
-    ...{ coder, order: 'seq', lockRows: 'FOR SHARE', takeRows: 'FOR UPDATE', shared: SHARED_CONTEXT },
-    shownId: (column) => column,
-    listed: (list) => `json_array_elements_text(${list}::json)`,
-  };
+  const context = contextOf(coder);
   const open = noticing(address, options.onWarning);
   const points = createPool(open, address.pool - SCAN_SESSIONS);
   const scans = createPool(open, SCAN_SESSIONS);
@@ -158,7 +154,7 @@ function noticing(address: Address, tell: (text: string) => void = () => undefin
 }
 
 /** Of the tables in the schema, with their indexes. */
-const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
+export const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`;
 
 /** Throws `Unavailable` in one line. */
@@ -212,7 +208,7 @@ export async function conditionOf(url: string, keys: EncryptionKeys): Promise<Co
   }
 }
 
-const unusable = ({ shown }: Address, error: unknown): Unavailable =>
+export const unusable = ({ shown }: Address, error: unknown): Unavailable =>
   new Unavailable(`${shown}: ${reasonOf(error)}`, { cause: error });
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -1,5 +1,12 @@
-/** What the statements of nodes need to know of PostgreSQL. */
-import type { SharedContext } from '../sql/work.ts';
+/** What statements need to know of PostgreSQL. */
+import type { Coder } from '../sql/coder.ts';
+import type { SharedContext, WorkContext } from '../sql/work.ts';
+
+export const contextOf = (coder: Coder): WorkContext => ({
+  ...{ coder, order: 'seq', lockRows: 'FOR SHARE', takeRows: 'FOR UPDATE', shared: SHARED_CONTEXT },
+  shownId: (column) => column,
+  listed: (list) => `json_array_elements_text(${list}::json)`,
+});
 
 export const SHARED_CONTEXT: SharedContext = {
   clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',

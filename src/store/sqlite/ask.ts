@@ -43,11 +43,6 @@ export function createAsk(prepare: Prepare, between: () => void = () => undefine
   };
 }
 
-/** Answers scans on the connection itself: of a past, or of a log without a reader thread. */
-export function withOwnScans(ask: Omit<Ask, 'scan'>): Ask {
-  return { ...ask, scan: (question, ...args) => question.answer(ask, ...args) };
-}
-
 const bind = (params: Params): Record<string, Cell> =>
   Object.fromEntries(
     Object.entries(params).map(([name, value]) => [

@@ -9,7 +9,8 @@ import { THREAD_SORTS, THREAD_STATUSES } from '../../../src/store/port/views/thr
 import { threadViews } from '../../../src/store/sql/views/thread-queries.ts';
 import { createViews } from '../../../src/store/sql/views/views.ts';
 import type { Ask } from '../../../src/store/sql/ask.ts';
-import { createAsk, withOwnScans } from '../../../src/store/sqlite/ask.ts';
+import { withOwnScans } from '../../../src/store/sql/ask.ts';
+import { createAsk } from '../../../src/store/sqlite/ask.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { openConnection, type Connection } from '../../../src/store/sqlite/connection.ts';
 import { prepareRows } from '../../../src/store/sqlite/rebuild.ts';

@@ -222,18 +222,18 @@ async function* readCallsAndRecordings(
   { context, run }: Reader,
   threadId: string,
 ): AsyncGenerator<SourcePayload> {
-  const ids = await run(
-    ask<{ id: number }>(
-      `SELECT id FROM run_contents WHERE thread_id = ? AND kind IN ('calls', 'recording') AND ${RUN_IS_THERE}
+  const places = await run(
+    ask<{ place: number }>(
+      `SELECT ${context.order} AS place FROM run_contents WHERE thread_id = ? AND kind IN ('calls', 'recording') AND ${RUN_IS_THERE}
        ORDER BY ${context.order}`,
       [threadId],
     ),
   );
-  for (const { id } of ids) {
+  for (const { place } of places) {
     const [row] = await run(
       ask<{ run_id: string; kind: 'calls' | 'recording'; data: Stored }>(
-        'SELECT run_id, kind, data FROM run_contents WHERE id = ?',
-        [id],
+        `SELECT run_id, kind, data FROM run_contents WHERE ${context.order} = ?`,
+        [place],
       ),
     );
     const { run_id: runId, kind, data } = row!;

@@ -1,0 +1,86 @@
+/** Opens a log read-only, beside running servers too (R1), in one transaction: each question sees the same moment. */
+import { openGate } from '../../kernel/gate.ts';
+import { Unavailable } from '../../kernel/unavailable.ts';
+import type { LogSource } from '../port/log-source.ts';
+import type { History } from '../port/past.ts';
+import type { ThreadSource } from '../port/thread-source.ts';
+import { openCells } from '../sql/coder.ts';
+import { openKeyring, type EncryptionKeys } from '../sql/keyring.ts';
+import { readLog } from '../sql/log-source.ts';
+import { createPast } from '../sql/past/past.ts';
+import { readThread } from '../sql/past/thread-source.ts';
+import type { Run } from '../sql/payloads/checkpoint-reads.ts';
+import type { Projection } from '../sql/projection.ts';
+import { SCHEMA } from '../sql/rows/tables.ts';
+import type { WorkContext } from '../sql/work.ts';
+import { readAddress } from './address.ts';
+import { askWithin } from './ask.ts';
+import { BYTES, unusable } from './log.ts';
+import { findTables } from './schema.ts';
+import { connect, type Session } from './sessions.ts';
+import { contextOf } from './shared.ts';
+
+/** Limits that suit no transaction which lasts as long as its reader takes. */
+const WITHOUT_LIMITS = `SELECT count(set_config(name, '0', true)) FROM pg_settings
+  WHERE name IN ('transaction_timeout', 'idle_in_transaction_session_timeout')`;
+
+interface Reading {
+  readonly context: WorkContext;
+  readonly run: Run;
+  readonly session: Session;
+}
+
+async function open(url: string, keys: EncryptionKeys): Promise<Reading> {
+  const address = readAddress(url);
+  let connected: Session | undefined;
+  try {
+    const session = (connected = await connect(address));
+    if (!(await session.run(findTables()))) throw new Unavailable('it has no log');
+    const { coder } = await session.run(openKeyring('it', keys, false));
+    await session.ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    await session.ask(WITHOUT_LIMITS);
+    return { context: contextOf(coder), ...oneByOne(session) };
+  } catch (error) {
+    await connected?.end();
+    throw unusable(address, error);
+  }
+}
+
+/** A connection runs one work at a time. */
+function oneByOne(session: Session): Pick<Reading, 'run' | 'session'> {
+  const gate = openGate(1);
+  const run: Run = (work) => gate.enter(() => session.run(work, 'open'));
+  const ask: Session['ask'] = (sql, params) => gate.enter(() => session.ask(sql, params));
+  return { run, session: { ...session, run, ask, isLost: false } };
+}
+
+export async function openPast(url: string, projection: Projection, keys: EncryptionKeys): Promise<History> {
+  const { context, run, session } = await open(url, keys);
+  const ask = askWithin(session, openCells(context.coder));
+  const tables = { ...projection, tables: Object.keys(SCHEMA), fill: {} };
+  return {
+    ...createPast({ context, run, ask, projection: tables }),
+    // The database checks its own files.
+    damage: async () => undefined,
+    payloadFinding: async () => undefined,
+    close: session.end,
+  };
+}
+
+export async function openThreadSource(
+  url: string,
+  threadId: string,
+  keys: EncryptionKeys,
+): Promise<ThreadSource> {
+  const { session, ...reader } = await open(url, keys);
+  return { ...readThread(reader, threadId), close: session.end };
+}
+
+export async function openLogSource(url: string, keys: EncryptionKeys): Promise<LogSource> {
+  const { session, ...reader } = await open(url, keys);
+  return {
+    ...readLog({ ...reader, payloadsOf: (threadId) => readThread(reader, threadId).payloads() }),
+    size: async () => (await session.ask<{ bytes: number }>(BYTES))[0]!.bytes,
+    close: session.end,
+  };
+}
