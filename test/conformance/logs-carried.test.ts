@@ -10,10 +10,11 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { storeAt } from '../../src/open-store.ts';
 import { packKept } from '../../src/recording/kept-calls.ts';
 import { runHere } from '../support/command-line.ts';
+import { withPostgres } from '../support/postgres.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, ended, newThread, say } from './scene.ts';
+import { config, ended, newThread, say, startGated } from './scene.ts';
 
 const test = suite('conformance: whole logs that are carried');
 
@@ -200,6 +201,46 @@ test('X5 X7 A4 open runs of a whole log go on elsewhere, with their secrets and 
       );
     });
   }));
+
+test('P2 X5 a whole log moves into PostgreSQL, where its open run goes on, and back into a folder', () =>
+  withPostgres((url) =>
+    withServer({ config: config('platform.states.json') }, async (s) => {
+      // given threads with runs of graphs, and one that executes
+      const threadId = await newThread(s);
+      for (const graph of ['agent', 'turns', 'delta', 'survey'])
+        await s.client.runs.wait(threadId, graph, { input: say('hello') });
+      const { runId, open } = await startGated(s, await newThread(s));
+      const file = await exportAll(s);
+      const records = await recordsOf(file);
+      // when it is imported into a database, then nothing is imported there again
+      const env = { PLATFORM_DATABASE_URL: `${url}?schema=moved&pool=4` };
+      assert.equal((await runHere(['import', file], env)).code, 0);
+      assert.equal((await failureOf(runHere(['import', file], env))).exitCode, 2);
+      // then exports of the database, and of a folder into which that is imported, have the same records
+      const [out, back] = [join(s.dir, 'out'), join(s.dir, 'back')];
+      await runHere(['export', '--all', '-o', out], env);
+      assert.deepEqual(await recordsOf(out), records);
+      assert.equal((await runHere(['import', out, '--data', back])).code, 0);
+      await runHere(['export', '--all', '-o', join(s.dir, 'again'), '--data', back]);
+      assert.deepEqual(await recordsOf(join(s.dir, 'again')), records);
+      // and a server goes on there, behind all positions
+      open();
+      await withServer({ config: config('platform.states.json'), env }, async (other) => {
+        const { meta } = await other.until(ended(runId));
+        const positions = records.map((each: any) => each.head.position ?? 0);
+        assert.ok(meta.position > Math.max(...positions));
+        assert.equal((await other.client.runs.get(meta.stream.slice(7), runId)).status, 'success');
+      });
+      assert.equal((await runHere(['verify'], env)).code, 0);
+      // when an import ends before its end, then nothing opens the log until another one begins anew
+      const half = { PLATFORM_DATABASE_URL: `${url}?schema=half` };
+      const how = { clock: systemClock(), onFault: () => assert.fail() };
+      const broken = await storeAt(half.PLATFORM_DATABASE_URL).openLogImport(how);
+      await broken.log.close();
+      await assert.rejects(runHere(['verify'], half), /an import of a whole log did not end/);
+      assert.equal((await runHere(['import', file], half)).code, 0);
+    }),
+  ));
 
 test('L1 a file that is cut, damaged or foreign, a log that is not new, and half an import are refused', () =>
   withServer({}, async (s) => {
