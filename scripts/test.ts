@@ -34,7 +34,7 @@ const FILES_PER_PROCESS: Record<string, number> = {
   faults: 1,
   e2e: 1,
   browser: 4,
-  postgres: 6,
+  postgres: 4,
   long: 1,
   'postgres-all': 12,
 };
@@ -55,7 +55,7 @@ const LONGEST_FILES: readonly string[] = [
 /** What all tests run on; those of the other stages run on the newest one. */
 const OLDEST_POSTGRES = 15;
 /** Stages that run only when named. */
-const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres', 'postgres-all']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres-all']);
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: [] };
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(FILES_PER_PROCESS)];
 /** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */
@@ -181,7 +181,9 @@ async function runAll(
   const groups: Group[] = stages
     .filter((stage) => !(stage in CHECKS))
     .flatMap((stage) =>
-      groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!).map((files) => ({ stage, files })),
+      groupsOf(listTests(stage), FILES_PER_PROCESS[stage]!, stage === 'postgres' ? 1 : MIN_PROCESSES).map(
+        (files) => ({ stage, files }),
+      ),
     );
   const stageOf = (file: string): string =>
     process.env['TEST_STORE'] === 'postgres' ? 'postgres' : file.split('/')[1]!;
@@ -234,8 +236,8 @@ function listTests(stage: string): string[] {
 
 const rankOf = ([file]: readonly string[]): number => LONGEST_FILES.indexOf(file!);
 
-function groupsOf(files: readonly string[], together: number): string[][] {
-  const count = Math.max(Math.ceil(files.length / together), Math.min(files.length, MIN_PROCESSES));
+function groupsOf(files: readonly string[], together: number, atLeast: number): string[][] {
+  const count = Math.max(Math.ceil(files.length / together), Math.min(files.length, atLeast));
   return Array.from({ length: count }, (_, i) =>
     files.slice(Math.ceil((i * files.length) / count), Math.ceil(((i + 1) * files.length) / count)),
   );

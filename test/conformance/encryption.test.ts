@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { cpSync, readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startServer } from '../../src/serve.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { Database } from '../../src/store/sqlite/library.ts';
 import { runHere } from '../support/command-line.ts';
+import { placesOf } from '../support/stored.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -15,15 +16,6 @@ const test = suite('conformance: encryption at rest');
 const [OLD, NEW, OTHER] = ['1a', '2b', '3c'].map((byte) => byte.repeat(32)) as [string, string, string];
 const NEW_IN_BASE64 = Buffer.from(NEW, 'hex').toString('base64');
 const KEY = 'PLATFORM_ENCRYPTION_KEY';
-
-/** Files of the data folder that have one of the texts. */
-function filesWith(s: TestServer, texts: readonly string[]): string[] {
-  const dir = join(s.dir, 'data');
-  return readdirSync(dir).flatMap((name) => {
-    const bytes = readFileSync(join(dir, name));
-    return texts.filter((text) => bytes.includes(text)).map((text) => `${name}: ${text}`);
-  });
-}
 
 const ALICE = { authorization: 'Bearer alice-token' };
 
@@ -78,11 +70,11 @@ test('content of runs, items, assistants, crons and webhooks stands in no file o
         const { thread, said } = await sayEverywhere(s, sink.url('/canary-hook'));
         await sink.next(1);
         // then neither the living server's files nor those of a stopped one have any of it
-        assert.deepEqual(filesWith(s, [...said, 'canary-answer']), []);
-        assert.ok(filesWith(s, ['plain-metadata']).length > 0);
+        assert.deepEqual(await placesOf(s, ...said, 'canary-answer'), []);
+        assert.ok((await placesOf(s, 'plain-metadata')).length > 0);
         const state = (await s.request('GET', `/threads/${thread}/state`, undefined, ALICE)).json;
         await s.restart();
-        assert.deepEqual(filesWith(s, [...said, 'canary-answer']), []);
+        assert.deepEqual(await placesOf(s, ...said, 'canary-answer'), []);
         // and everything reads as it was
         assert.deepEqual((await s.request('GET', `/threads/${thread}/state`, undefined, ALICE)).json, state);
         const items = await s.request(
@@ -96,7 +88,7 @@ test('content of runs, items, assistants, crons and webhooks stands in no file o
         const ofCopy = await s.request('GET', `/threads/${copied.thread_id}/state`, undefined, ALICE);
         assert.deepEqual((ofCopy.json as any).values, (state as any).values);
         assert.equal((await s.request('DELETE', `/threads/${thread}`, undefined, ALICE)).status, 204);
-        assert.deepEqual(filesWith(s, said), []);
+        assert.deepEqual(await placesOf(s, ...said), []);
       },
     ),
   ));
@@ -136,12 +128,12 @@ test('rekey encrypts a plain log and then a rotated one, after which the earlier
       const rekey = (...keys: string[]) => runHere(['rekey', '--data', data], { [KEY]: keys.join() });
       await assert.rejects(rekey(OLD), /in use|uses/);
       await s.stop();
-      for (const text of said) assert.ok(filesWith(s, [text]).length > 0, text);
+      for (const text of said) assert.ok((await placesOf(s, text)).length > 0, text);
       await assert.rejects(runHere(['rekey', '--data', data]), /PLATFORM_ENCRYPTION_KEY is not set/);
       // when it is encrypted, and again under another key
       const first = await rekey(OLD);
       assert.match(first.out, /^encrypted [1-9]\d* rows/);
-      assert.deepEqual(filesWith(s, said), []);
+      assert.deepEqual(await placesOf(s, ...said), []);
       await assert.rejects(rekey(NEW), /add that key to it/);
       assert.equal((await rekey(NEW, OLD)).out, first.out);
       assert.match((await rekey(NEW)).out, /^encrypted 0 rows/);

@@ -1,21 +1,16 @@
 import * as assert from 'uvu/assert';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { placesOf } from '../support/stored.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, leapingClock, MORE, newThread, say, startGated } from './scene.ts';
 
 const test = suite('conformance: what was erased is gone');
 
-const filesWith = (s: TestServer, canary: string): string[] => {
-  const dir = join(s.dir, 'data');
-  return readdirSync(dir).filter((name) => readFileSync(join(dir, name)).includes(canary));
-};
-
 /** The time-out of the test is the limit. */
 async function untilGone(s: TestServer, canary: string): Promise<void> {
-  while (filesWith(s, canary).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  while ((await placesOf(s, canary)).length > 0) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 test('A4 given a run of a user with secrets, when it has ended, then no file of the living server holds them', () =>
@@ -26,7 +21,7 @@ test('A4 given a run of a user with secrets, when it has ended, then no file of 
     const run = { assistant_id: 'sees', input: {} };
     await s.request('POST', `/threads/${thread}/runs/wait`, run, headers);
     await untilGone(s, canary);
-    assert.equal(filesWith(s, canary), []);
+    assert.equal(await placesOf(s, canary), []);
   }));
 
 test('L3 given a thread with a conversation, when it is deleted, then no file of the living server holds it', () =>
@@ -35,7 +30,7 @@ test('L3 given a thread with a conversation, when it is deleted, then no file of
     const thread = await newThread(s, { metadata: { note: canary } });
     await s.request('POST', `/threads/${thread}/runs/wait`, { assistant_id: 'echo', input: say(canary) });
     const { runId } = await startGated(s, thread, { input: say(canary) });
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     assert.is((await s.request('DELETE', `/threads/${thread}`)).status, 204);
     await untilGone(s, canary);
     assert.is((await s.request('GET', `/threads/${thread}/runs/${runId}`)).status, 404);
@@ -50,7 +45,7 @@ test('L3 given an assistant with versions and a run, when it is deleted, then no
     });
     await s.client.assistants.update(id, { context: { note: canary }, description: canary });
     await s.client.runs.wait(null, id, { input: {} });
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     await s.client.assistants.delete(id);
     await untilGone(s, canary);
     assert.is((await s.request('GET', `/assistants/${id}`)).status, 404);
@@ -71,10 +66,10 @@ test('L3 given an item, when it is overwritten and then deleted, then no file of
     const { store } = s.client;
     const [first, second, place, key] = ['canary-first', 'canary-second', 'canary-place', 'canary-key'];
     await store.putItem([place, 'b'], key, { first, long: 'x'.repeat(10_000) });
-    assert.is.not(filesWith(s, first).length, 0);
+    assert.is.not((await placesOf(s, first)).length, 0);
     await store.putItem([place, 'b'], key, { second });
     await untilGone(s, first);
-    assert.is.not(filesWith(s, second).length, 0);
+    assert.is.not((await placesOf(s, second)).length, 0);
     await store.deleteItem([place, 'b'], key);
     for (const canary of [first, second, place, key]) await untilGone(s, canary);
     assert.equal((await s.events()).filter(({ type }) => type.startsWith('Item')).length, 1);
@@ -95,7 +90,7 @@ test('L3 given a run with its content, when it is deleted, then no file of the l
     }
     const resumed = { command: { resume: canary }, raiseError: false };
     await s.client.runs.wait(id, 'asks', resumed);
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     const runs = await s.client.runs.list(id);
     for (const { run_id: run } of runs.slice(0, -1)) await s.client.runs.delete(id, run);
     await untilGone(s, canary);
@@ -113,7 +108,7 @@ test('L3 given values that a thread no longer has, when it is pruned to the late
     await s.client.runs.wait(id, 'echo', { input: say('hi') });
     for (const note of [canary, 'nothing'])
       await s.client.threads.updateState(id, { values: { note: note.repeat(20) } });
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     await s.client.threads.prune([id], { strategy: 'keep_latest' });
     await untilGone(s, canary);
     assert.is((await s.client.threads.get(id)).values['note' as never], 'nothing'.repeat(20));
@@ -130,7 +125,7 @@ test('a thread that keeps the latest loses inputs and records of the runs whose 
     for (const graph of ['asks', 'fails', 'sees']) await run(graph, { input: { note: canary }, ...marks });
     for (let runs = 3; runs < 101; runs++) await run('sees', { input: { note: `${runs}` } });
     const before = await s.client.threads.get(id);
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     // When only the latest is kept
     await s.client.threads.prune([id], { strategy: 'keep_latest' });
     // Then the last run alone is left, and the thread is as it was
@@ -155,7 +150,7 @@ test('a run that is rolled back leaves nothing of its input, frames, checkpoints
       config: { configurable: { note: canary, gate } },
     });
     const waiting = await s.client.runs.create(id, 'echo', { input: say(canary), ...gated });
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     // When both are rolled back
     for (const runId of [waiting.run_id, begun.runId]) {
       await s.client.runs.cancel(id, runId, false, 'rollback');
@@ -173,7 +168,7 @@ test('L3 given a thread with a time to live, when it is over, then no file of th
     const canary = 'canary-of-the-outlived';
     const id = await newThread(s, { ttl: 10, metadata: { note: canary } });
     await s.client.runs.wait(id, 'echo', { input: say(canary) });
-    assert.is.not(filesWith(s, canary).length, 0);
+    assert.is.not((await placesOf(s, canary)).length, 0);
     const gone = s.until(({ type }) => type === 'ThreadDeleted');
     clock.leap(11 * 60_000);
     await gone;

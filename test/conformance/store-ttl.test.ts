@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { config, leapingClock } from './scene.ts';
-import { withRows } from '../support/rows.ts';
+import { rowsOf } from '../support/stored.ts';
 
 const test = suite('conformance: items that end');
 
@@ -89,10 +88,7 @@ test('L3 given a sweep interval, when items have ended, then they are deleted fo
     const deleted = new Set<string>();
     await s.until(({ type, meta }) => type === 'ItemDeleted' && deleted.add(meta.stream).size === 130);
     assert.deepEqual(await found(s), ['stays']);
-    assert.equal(
-      withRows(join(s.dir, 'data'), (rows) => rows.get('SELECT count(*) AS n FROM item_values')?.['n']),
-      1,
-    );
+    assert.deepEqual(await rowsOf(s, 'SELECT count(*) AS n FROM item_values'), [{ n: 1 }]);
     assert.equal((await s.events()).filter(({ type }) => type === 'ItemPut').length, 1);
   });
 });

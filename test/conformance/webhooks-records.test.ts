@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import * as assert from 'node:assert/strict';
 import type { BodyOf } from '../support/api-types.ts';
-import { withRows } from '../support/rows.ts';
+import { rowsOf } from '../support/stored.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
@@ -211,15 +210,14 @@ test('L3 given what was delivered, given up and is owed, when thread and run are
       await s.client.runs.delete(other, ofRun.runId);
       assert.deepEqual(await list(s), []);
       assert.equal((await s.request('POST', `/webhooks/${owed.webhookId}/redeliver`)).status, 404);
-      const rows = () =>
-        withRows(join(s.dir, 'data'), (read) => read.all('SELECT delivery_id FROM deliveries'));
-      assert.equal(rows().length, 2);
+      const rows = () => rowsOf(s, 'SELECT delivery_id FROM deliveries');
+      assert.equal((await rows()).length, 2);
       clock.leap(2 * 86_400_000);
       for (const { webhookId } of [owed, ofRun])
         await s.until(({ type, data }) => type === 'WebhookForgotten' && data.deliveryId === webhookId);
       assert.deepEqual([posted(sink, '/owed').length, posted(sink, '/run').length], [2, 2]);
       assert.deepEqual([posted(sink, '/done').length, posted(sink, '/dead').length], [1, 1]);
-      assert.deepEqual(rows(), []);
+      assert.deepEqual(await rows(), []);
       const left = (await s.events()).filter(({ type }) => type.startsWith('Webhook'));
       assert.ok(left.length === 4 && left.every(({ type }) => type === 'WebhookForgotten'));
       for (const { webhookId } of [owed, ofRun])
