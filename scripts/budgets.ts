@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2349,
-  test: 75859,
+  scripts: 2352,
+  test: 75876,
 };
 
 const MAX_UNUSED_LINES = 100;
