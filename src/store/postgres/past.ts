@@ -7,6 +7,7 @@ import type { ThreadSource } from '../port/thread-source.ts';
 import { openCells } from '../sql/coder.ts';
 import { openKeyring, type EncryptionKeys } from '../sql/keyring.ts';
 import { readLog } from '../sql/log-source.ts';
+import { findBadContent } from '../sql/past/content-checks.ts';
 import { createPast } from '../sql/past/past.ts';
 import { readThread } from '../sql/past/thread-source.ts';
 import type { Run } from '../sql/payloads/checkpoint-reads.ts';
@@ -62,7 +63,7 @@ export async function openPast(url: string, projection: Projection, keys: Encryp
     ...createPast({ context, run, ask, projection: tables }),
     // The database checks its own files.
     damage: async () => undefined,
-    payloadFinding: async () => undefined,
+    payloadFinding: () => run(findBadContent(context)),
     close: session.end,
   };
 }

@@ -8,6 +8,7 @@ import { PLAIN, type Coder } from '../sql/coder.ts';
 import { RowsOutdated, type History } from '../port/past.ts';
 import type { EncryptionKeys } from '../sql/keyring.ts';
 import { headPosition } from '../sql/event-store.ts';
+import { findBadContent } from '../sql/past/content-checks.ts';
 import { createPast } from '../sql/past/past.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createAsk } from './ask.ts';
@@ -67,7 +68,7 @@ export function viewHistory(
       const head = run(headPosition());
       return head < marked ? endsBefore(db.name, head, marked) : undefined;
     },
-    payloadFinding: async () => findBadPayload(rows) ?? findBadChecksum(rows),
+    payloadFinding: async () => findBadPayload(rows) ?? run(findBadContent(context)) ?? findBadChecksum(rows),
     close: async () => void db.close(),
   };
 }
