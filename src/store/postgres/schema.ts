@@ -103,10 +103,15 @@ export function* prepareSchema(
   return true;
 }
 
+/** `to_regclass` may answer with what the connection remembers from before it waited for the lock. */
+const hasTable = (name: string): string =>
+  `EXISTS (SELECT 1 FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+     WHERE relname = '${name}' AND n.nspname = ANY(current_schemas(false)))`;
+
 /** Whether the tables are there. Throws `Unavailable` for those of another version or program, and for half an import. */
 export function* findTables(isImport = false): Work<boolean> {
   const [found]: { has_meta: number; has_events: number }[] = yield rows(
-    "SELECT to_regclass('meta') IS NOT NULL AS has_meta, to_regclass('events') IS NOT NULL AS has_events",
+    `SELECT ${hasTable('meta')} AS has_meta, ${hasTable('events')} AS has_events`,
     [],
   );
   if (found!.has_meta === 0) {

@@ -161,10 +161,24 @@ test('L4 an end whose answer is lost is committed, though it has ended its own l
   }));
 
 test('nodes that start at once on an empty database make its tables once', async () => {
-  const address = `${url()}?schema=atonce`;
-  const logs = await Promise.all(Array.from({ length: 4 }, () => openTestPostgres(address)));
-  committed(await logs[0]!.commit(batch([append('s', 0, 'a')])));
-  assert.deepEqual(textsOf(await logs[3]!.readStream('s', 1, 10)), ['a']);
+  // given
+  const gate = await connect(readAddress(url()));
+  await gate.ask("SELECT pg_advisory_lock(hashtextextended('rewound ' || current_database(), 0))");
+  // when
+  const starts = ['', '?schema=atonce'].flatMap((query) =>
+    Array.from({ length: 3 }, () => openTestPostgres(`${url()}${query}`)),
+  );
+  await until('all wait', async () => {
+    const found = await gate.ask("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    return found.length === starts.length;
+  });
+  await gate.end();
+  // then
+  const logs = await Promise.all(starts);
+  for (const at of [0, 3]) {
+    committed(await logs[at]!.commit(batch([append('s', 0, 'a')])));
+    assert.deepEqual(textsOf(await logs[at + 2]!.readStream('s', 1, 10)), ['a']);
+  }
   await Promise.all(logs.map((log) => log.close()));
 });
 
