@@ -55,7 +55,7 @@ const LONGEST_FILES: readonly string[] = [
 /** What all tests run on; those of the other stages run on the newest one. */
 const OLDEST_POSTGRES = 15;
 /** Stages that run only when named. */
-const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres', 'postgres-all']);
+const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres-all']);
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: [] };
 const STAGES = [...Object.keys(CHECKS), ...Object.keys(FILES_PER_PROCESS)];
 /** Their temporary folders lie in memory, where a sync costs nothing: they start hundreds of servers, each with a log. */

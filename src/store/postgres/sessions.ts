@@ -1,7 +1,7 @@
 /** Connections to a database: how they are made, what each runs, and the pool that lends them. */
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
-import { LogAway, LogUnavailable } from '../port/log-failures.ts';
+import { LogAway } from '../port/log-failures.ts';
 import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
 import { rows, type StepParams, type Work } from '../sql/work.ts';
@@ -225,7 +225,7 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
   };
 }
 
-const closed = (): LogUnavailable => new LogUnavailable('the log is closed');
+const closed = (): LogAway => new LogAway('the log is closed');
 
 const CONNECTION = /^(?:E[A-Z]+|08\w{3}|57P\w{2}|53300|25006)$/;
 
