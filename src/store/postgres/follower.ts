@@ -25,8 +25,8 @@ export interface Found {
 export interface FollowerOptions {
   /** Threads with the versions that are known of them, and runs. */
   readonly look: (threads: ReadonlyMap<string, number>, runs: readonly string[]) => Promise<Found>;
-  /** Some of the run's frames with ids above `after`, in order. */
-  readonly frames: (runId: string, after: number) => Promise<readonly StoredFrame[]>;
+  /** The next frames after these ids, by run, in order; none where the next one is large. */
+  readonly frames: (after: ReadonlyMap<string, number>) => Promise<Notice['frames']>;
   readonly tell: (elsewhere: Elsewhere, frames: Notice['frames']) => void;
   readonly onFault: (error: unknown) => void;
 }
@@ -118,22 +118,28 @@ export function createFollower({ look, frames, tell, onFault }: FollowerOptions)
   }
 
   async function readBehind(): Promise<void> {
-    const some = [...behind];
+    const wanted = [...behind];
     behind.clear();
-    const read = new Map<string, readonly StoredFrame[]>();
-    await Promise.all(
-      some.map(async ([runId, last]) => {
-        const run = runs.get(runId);
-        if (run === undefined || run.last >= last) return;
-        const page = await frames(runId, run.last);
-        const added = page.filter(({ id }) => id > run.last);
-        if (added.length > 0) read.set(runId, added);
-        // Frames that are gone meanwhile are not looked for again.
-        run.last = Math.max(run.last, added.at(-1)?.id ?? last);
-        if (run.last < last) behind.set(runId, last);
-      }),
-    );
-    if (read.size > 0) tell({ threads: new Set(), due: NOTHING }, read);
+    const after = new Map<string, number>();
+    for (const [runId, last] of wanted) {
+      const known = runs.get(runId)?.last ?? last;
+      if (known < last) after.set(runId, known);
+    }
+    if (after.size === 0) return;
+    const found = await frames(after);
+    const added = new Map<string, readonly StoredFrame[]>();
+    const moved = new Set<string>();
+    for (const [runId, last] of wanted) {
+      const run = runs.get(runId);
+      if (run === undefined || run.last >= last) continue;
+      const page = (found.get(runId) ?? []).filter(({ id }) => id > run.last);
+      if (page.length > 0) added.set(runId, page);
+      // What is gone meanwhile, or large, is left to the readers.
+      else moved.add(run.threadId);
+      run.last = page.at(-1)?.id ?? last;
+      if (run.last < last) behind.set(runId, last);
+    }
+    tell({ threads: moved, due: NOTHING }, added);
   }
 
   return {

@@ -17,7 +17,7 @@ import { createViews } from '../sql/views/views.ts';
 import type { Work } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
-import { lookAt } from './look.ts';
+import { lookAt, nextFrames } from './look.ts';
 import { joinNodes } from './nodes.ts';
 import { assertUsable } from './pooler.ts';
 import { findTables, prepareSchema } from './schema.ts';
@@ -28,8 +28,6 @@ import { createWriter } from './writer.ts';
 
 /** Scans may take long; the others are for points. */
 const SCAN_SESSIONS = 2;
-/** Frames of another node that are told at once. */
-const PAGE_FRAMES = 500;
 
 export interface PostgresLogOptions {
   readonly url: string;
@@ -89,9 +87,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
       announce({ ...notice, ...(elsewhere && { elsewhere }) });
     },
   });
-  const payloads = createPayloadReader(context, (work) =>
-    points.lend((session) => session.run(work, 'snapshot')),
-  );
+  const readMoment = <T>(work: Work<T>): Promise<T> =>
+    points.lend((session) => session.run(work, 'snapshot'));
+  const payloads = createPayloadReader(context, readMoment);
   const node = await joinNodes({ url: options.url, clock, run: read, onFault }).catch((error: unknown) => {
     throw unusable(address, error);
   });
@@ -101,7 +99,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
       : { ...readAddress(options.listenUrl, 'PLATFORM_DATABASE_LISTEN_URL'), schema: address.schema },
     {
       look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
-      frames: (runId, after) => payloads.frames(runId, after, PAGE_FRAMES),
+      frames: (after) => readMoment(nextFrames(context, after)),
       tell: (elsewhere, frames) => announce({ events: [], frames, untracked: new Map(), elsewhere }),
       onFault,
     },
