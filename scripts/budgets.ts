@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1768,
-  'src/store/postgres': 2314,
+  'src/store/postgres': 2358,
   'src/store/sql': 7329,
   'src/store/sqlite': 2653,
   'src/streams': 1030,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2352,
-  test: 75890,
+  test: 76023,
 };
 
 const MAX_UNUSED_LINES = 100;

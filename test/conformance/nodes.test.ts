@@ -7,7 +7,7 @@ import { withPostgres } from '../support/postgres.ts';
 import { shared } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { newThread, say, startGated, textsOf } from './scene.ts';
+import { newThread, say, textsOf, untilMark } from './scene.ts';
 import { openStream, readFrames, type Frame } from './stream-reader.ts';
 import { isEnd, openSocket } from './thread-stream.ts';
 
@@ -38,6 +38,18 @@ async function startSteps(count: number) {
   };
 }
 
+/** A run that is created on this node, executes on either, and waits until `open()`. */
+async function startGated(s: TestServer) {
+  const [threadId, gate] = [await newThread(s), join(s.dir, randomUUID())];
+  const { json } = await s.request('POST', `/threads/${threadId}/runs`, {
+    assistant_id: 'gate',
+    input: say('gated'),
+    config: { configurable: { gate, marks: `${gate}-marks` } },
+  });
+  await untilMark(`${gate}-marks`, 'started');
+  return { path: `/threads/${threadId}/runs/${json.run_id as string}`, open: () => writeFileSync(gate, '') };
+}
+
 test('S2 a stream read on another node is the same, live, late and from any id', async () => {
   const { a, b } = nodes();
   const run = await startSteps(3);
@@ -62,7 +74,7 @@ test('a join on another node answers with the values when the run ends', async (
 
 test('a run that is created on a node without a free permit is executed by another one', async () => {
   const { b } = nodes();
-  const first = await startGated(b, await newThread(b));
+  const first = await startGated(b);
   const second = await b.request('POST', '/runs/wait', { assistant_id: 'echo', input: say('hi') });
   assert.deepEqual(textsOf(second.json), ['hi', 'echo: hi']);
   first.open();
@@ -70,9 +82,7 @@ test('a run that is created on a node without a free permit is executed by anoth
 
 test('a cancel on another node ends the run, and its wait answers', async () => {
   const { a, b } = nodes();
-  const threadId = await newThread(a);
-  const { runId } = await startGated(a, threadId);
-  const path = `/threads/${threadId}/runs/${runId}`;
+  const { path } = await startGated(a);
   const cancelled = await b.request('POST', `${path}/cancel?wait=true` as never);
   assert.equal(cancelled.status, 200);
   assert.equal((await b.request('GET', path as never)).json.status, 'interrupted');
