@@ -80,7 +80,8 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
 });
 
 function postgresAt(url: string, keys: EncryptionKeys): Store {
-  const { shown } = readAddress(url);
+  const { shown, schema } = readAddress(url);
+  const ofSchema = schema === undefined ? '' : ` --schema=${schema}`;
   const refuse = (what: string) => (): never => {
     throw new Unavailable(`${shown}: ${what}`);
   };
@@ -95,7 +96,7 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
       return openPast(url, projection, keys);
     },
     backUp: async () =>
-      refuse('PostgreSQL has its own backup: pg_dump --format=custom --file=FILE "$PLATFORM_DATABASE_URL"')(),
+      refuse(`PostgreSQL has its own backup: pg_dump --format=custom${ofSchema} --file=FILE ${shown}`)(),
     async migrate(isCheck) {
       const { migrate } = await import('./store/postgres/log.ts');
       return migrate(url, isCheck);
@@ -104,9 +105,7 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
       const { conditionOf: look } = await import('./store/postgres/log.ts');
       return look(url, keys);
     },
-    restore: refuse(
-      'a dump is put back by pg_restore --dbname="$PLATFORM_DATABASE_URL" FILE, into an empty database',
-    ),
+    restore: refuse(`PostgreSQL puts a dump back into an empty database: pg_restore --dbname=${shown} FILE`),
     async openLogSource() {
       const { openLogSource } = await import('./store/postgres/past.ts');
       return openLogSource(url, keys);

@@ -1,6 +1,7 @@
 /** The data folder and the log in it. Writes nothing. */
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isDatabaseUrl } from '../../kernel/database-url.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import { findExposure, isWritable } from '../../store/port/disk.ts';
 import { storeAt } from '../../open-store.ts';
@@ -46,7 +47,13 @@ export async function examineLog(
   const findings = [
     found === undefined
       ? ok('log', `${address}${owner === undefined ? '' : `, in use by process ${owner}`}`)
-      : problem('log', found, `see what it says; "${PRODUCT} restore" puts a backup in its place`),
+      : problem(
+          'log',
+          found,
+          isDatabaseUrl(of)
+            ? 'see what it says'
+            : `see what it says; "${PRODUCT} restore" puts a backup in its place`,
+        ),
   ];
   if (owner !== undefined && !hasReserve)
     findings.push(problem('disk', `the reserve of ${address} is gone: the disk was full`, 'free some space'));

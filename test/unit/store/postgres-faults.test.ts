@@ -91,6 +91,22 @@ test('migrate makes the tables once, --check tells of them, and a folder needs n
   assert.match((await runHere(['migrate', '--data', 'x'], env)).out, /x is a folder: the start of a server/);
 });
 
+test('commands for files of a log name the way that PostgreSQL has', async () => {
+  const env = { PLATFORM_DATABASE_URL: `${url()}?schema=migrated` };
+  for (const [command, way] of [
+    [
+      ['backup', 'x'],
+      /: pg_dump --format=custom --schema=migrated --file=FILE postgres:\/\/postgres@127\S+$/,
+    ],
+    [['restore', 'x'], /: pg_restore --dbname=postgres:\/\/postgres@127\S+ FILE$/],
+    [['rekey'], /: put a new key first/],
+  ] as const)
+    await assert.rejects(
+      runHere([...command], env),
+      (error: Error) => way.test(error.message) && exitCodeOf(error) === EXIT_UNAVAILABLE,
+    );
+});
+
 test('content is sealed under the key, and a start without it, or with another one, is refused', async () => {
   const address = `${url()}?schema=sealed`;
   const [first, second] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
