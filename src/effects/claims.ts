@@ -92,7 +92,7 @@ export function openClaims(options: ClaimsOptions): Claims {
     hasBacklog = free <= 0;
     if (free > 0 && log.nodes.id !== undefined) {
       const now = dueTime(clock);
-      leadMs ??= await log.views.runs.lead(now);
+      leadMs ??= log.nodes.isShared ? 0 : await log.views.runs.lead(now);
       const found = await log.nodes.claimThreads(now + leadMs, leadMs > 0 ? MAX_LOOKED_AT : free);
       hasBacklog = found.length >= free;
       let started = 0;

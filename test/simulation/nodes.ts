@@ -93,7 +93,7 @@ export function oneOfSeveral(options: SharedOptions): SimulatedNodes {
       onCutOff: (listener) => membership!.onCutOff(listener),
     }),
     async join() {
-      membership = await openMembership({ renewals, clock, newId: () => ids.token(), onFault: fail });
+      membership = await openMembership({ renewals, clock, newId: () => ids.token() });
       membership.onCutOff(() => {
         faults.count('node cut off');
         onDisruption();

@@ -13,6 +13,8 @@ export interface TcpProxy {
   cut(): void;
   /** Every connection dies now, and each new one until `comeBack`. */
   goAway(): void;
+  /** Nothing comes through any connection, old or new, until `comeBack`. */
+  hang(): void;
   comeBack(): void;
 }
 
@@ -22,6 +24,7 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
   const open = new Set<Socket>();
   let connections = 0;
   let isAway = false;
+  let isHanging = false;
   const budgets: number[] = [];
   const lines = new Set<{ left: number }>();
 
@@ -49,6 +52,7 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
       });
     }
     client.pipe(upstream);
+    if (isHanging) for (const socket of [client, upstream]) socket.pause();
     upstream.on('data', (chunk: Buffer) => {
       const part = chunk.subarray(0, line.left);
       line.left -= part.length;
@@ -71,7 +75,14 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
         isAway = true;
         cut();
       },
-      comeBack: () => (isAway = false),
+      hang() {
+        isHanging = true;
+        for (const socket of open) socket.pause();
+      },
+      comeBack() {
+        isAway = isHanging = false;
+        for (const socket of open) socket.resume();
+      },
     });
   } finally {
     cut();

@@ -90,7 +90,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const readMoment = <T>(work: Work<T>): Promise<T> =>
     points.lend((session) => session.run(work, 'snapshot'));
   const payloads = createPayloadReader(context, readMoment);
-  const node = await joinNodes({ url: options.url, clock, run: read, onFault }).catch((error: unknown) => {
+  const node = await joinNodes({ url: options.url, clock, run: read }).catch((error: unknown) => {
     throw unusable(address, error);
   });
   const wakeUps = openWakeUps(

@@ -23,7 +23,6 @@ interface JoinOptions {
   /** Follows the database's. */
   readonly clock: Clock & Partial<FollowingClock>;
   readonly run: <T>(work: Work<T>) => Promise<T>;
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface Joined {
@@ -36,7 +35,7 @@ const MAX_LEAVE_MS = 2_000;
 const MS = 1e6;
 
 /** Rejects when the database does not take the node. */
-export async function joinNodes({ url, clock, run, onFault }: JoinOptions): Promise<Joined> {
+export async function joinNodes({ url, clock, run }: JoinOptions): Promise<Joined> {
   // Real time: the database and other servers live in it.
   const real = systemClock();
   const cells = new SharedArrayBuffer(CELL_BYTES);
@@ -85,7 +84,7 @@ export async function joinNodes({ url, clock, run, onFault }: JoinOptions): Prom
       };
     },
   };
-  const membership = await openMembership({ renewals, clock: real, newId: newToken, onFault });
+  const membership = await openMembership({ renewals, clock: real, newId: newToken });
   return {
     nodes: createSharedNodes(SHARED_CONTEXT, run, membership),
     async leave() {

@@ -28,18 +28,12 @@ interface MembershipOptions {
   /** Its monotonic time is that of the renewals. */
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly onFault: (error: unknown) => void;
 }
 
 const CHECK_MS = 1_000;
 
 /** Joins; rejects when the store does not take the node. */
-export async function openMembership({
-  renewals,
-  clock,
-  newId,
-  onFault,
-}: MembershipOptions): Promise<Membership> {
+export async function openMembership({ renewals, clock, newId }: MembershipOptions): Promise<Membership> {
   const listeners = new Set<() => void>();
   const first = newId();
   let id: string | undefined = first;
@@ -66,10 +60,8 @@ export async function openMembership({
         id = next;
         later(check);
       },
-      (error: unknown) => {
-        onFault(error);
-        later(() => rejoin(old));
-      },
+      // The log says that the store is away.
+      () => later(() => rejoin(old)),
     );
   }
 
