@@ -158,10 +158,15 @@ test('a run that one node ends is read to its last frame, which another node wro
     await begin(a);
     const hub = createHub(b);
     const pages = createRunStreams(b, hub, createManualClock()).read(RUN, -1, new AbortController().signal);
+    const looked = noticeOf(b, ({ frames }) => frames.has(RUN.runId));
     await put(a, 0, 1);
     assert.equal((await pages.next()).value!.length, 1);
     const rest = pages.next();
-    await Promise.all([put(a, 1, 1), add(b, 3, fact.completed(RUN.runId))]);
+    // Given a reader that has read all there is, on a node that knows of all that has happened to the thread
+    await looked;
+    for (let reads = 0; reads < 5; reads++) await b.payloads.frames(RUN.runId, -1, 1);
+    await put(a, 1, 1);
+    await add(b, 3, fact.completed(RUN.runId));
     assert.deepEqual(
       (await rest).value!.map(({ data }: { data: string }) => data),
       ['1'],
