@@ -16,6 +16,10 @@ const CUT = [
 const OF_SQLITE: Readonly<Record<string, string>> = {
   'test/conformance/advisories-rows.test.ts': 'writes rows past the log',
   'test/conformance/encryption.test.ts': 'damages, copies and re-keys files of the log',
+  'test/conformance/logs-carried.test.ts': 'carries logs between folders, and into a database of its own',
+  'test/conformance/nodes.test.ts': 'has a database of its own',
+  'test/conformance/threads-carried.test.ts':
+    'carries threads between folders; threads-carried-http carries the others',
 };
 
 const isShared = (file: string): boolean => OF_SQLITE[file] === undefined;

@@ -88,12 +88,20 @@ export async function* singleFrame(event: string, data: Json): AsyncGenerator<st
   yield eventText(event, data);
 }
 
-/** Sends headers at once, white space until `result` resolves, then its JSON. The status is 200 whatever follows. */
-export function waitReply(result: () => Promise<Sendable>, reply: StreamingReply): Response {
+/** Sends headers at once, white space until `ended` resolves, then `result` as JSON. The status is 200 whatever follows. */
+export function waitReply<T>(
+  ended: () => Promise<T>,
+  result: (end: T) => Promise<Sendable>,
+  reply: StreamingReply,
+): Response {
   return streamingResponse(reply, {
     headers: { 'content-type': 'application/json' },
     idle: '\n',
     everyMs: KEEP_ALIVE_MS,
-    produce: async () => ({ text: encodeJson(await result()), last: true }),
+    async produce(stay) {
+      const end = await ended();
+      stay();
+      return { text: encodeJson(await result(end)), last: true };
+    },
   });
 }

@@ -48,7 +48,8 @@ export interface StreamingOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly idle: string;
   readonly everyMs: number;
-  readonly produce: () => Promise<Step>;
+  /** `stay`: what the reply waits for has happened, so it no longer breaks off when the server stops. */
+  readonly produce: (stay: () => void) => Promise<Step>;
 }
 
 const STREAMING_BODY = Symbol('the body that this reply is given');
@@ -79,6 +80,9 @@ function createBody(reply: StreamingReply, { idle, everyMs, produce }: Streaming
     over.abort();
     outgoing?.destroy();
   };
+  // `removeEventListener` instead of the option `signal`, which Node may lose to garbage collection: the listener would
+  // then keep every reply, with its page, in memory until the server stops.
+  const stay = (): void => stopping.removeEventListener('abort', breakOff);
   let begun = false;
   return {
     clock,
@@ -88,17 +92,14 @@ function createBody(reply: StreamingReply, { idle, everyMs, produce }: Streaming
       begun = true;
       if (stopping.aborted) return breakOff();
       stopping.addEventListener('abort', breakOff, { once: true });
-      // `removeEventListener` instead of the option `signal`, which Node may lose to garbage collection: the listener
-      // would then keep every reply, with its page, in memory until the server stops.
-      const leave = (): void => stopping.removeEventListener('abort', breakOff);
-      over.signal.addEventListener('abort', leave, { once: true });
+      over.signal.addEventListener('abort', stay, { once: true });
       if (expiresAt === undefined) return;
       const forget = clock.after(Math.max(0, expiresAt - clock.now()), breakOff);
       over.signal.addEventListener('abort', forget, { once: true });
     },
     async next() {
       try {
-        const step = await produce();
+        const step = await produce(stay);
         if (over.signal.aborted) return undefined;
         if (step.last) over.abort();
         return step;

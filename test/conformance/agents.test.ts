@@ -1,7 +1,7 @@
 /** Agents of `createAgent`, driven by the official client. */
 import * as assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
+import { logOf } from '../support/stored.ts';
 import { suite } from '../support/suite.ts';
 import { withWebhookSink } from '../support/webhook-sink.ts';
 import { withServer } from '../support/with-server.ts';
@@ -228,7 +228,7 @@ test('P3 what a delta channel holds is wherever the values of its thread are, un
       const [one, other] = (await runs.list(threadId)).map(({ run_id }) => run_id);
       const diff = await s.request('GET', `/runs/diff?a=${one}&b=${other}`);
       assert.match(JSON.stringify(diff.json), /noted/);
-      const replay = ['replay', '--data', join(s.dir, 'data'), '--thread', threadId];
+      const replay = ['replay', '--data', logOf(s), '--thread', threadId];
       const timeline = JSON.parse((await runHere([...replay, '--json'])).out) as { position: number }[];
       const texts = new Set<string>();
       for (const { position } of timeline) {

@@ -1,7 +1,8 @@
 import * as assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { placesOf } from '../support/stored.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
 import { config, ended, leapingClock, say, newThread } from './scene.ts';
@@ -200,8 +201,7 @@ test('A2 A4 given crons of two users, when they fire, then the handler is asked 
       assert.equal(await s.server.log.payloads.cronSecret(cron), undefined);
     }
     await s.stop();
-    for (const name of readdirSync(join(s.dir, 'data')))
-      assert.ok(!readFileSync(join(s.dir, 'data', name), 'latin1').includes('canary-'), name);
+    assert.deepEqual(await placesOf(s, 'canary-'), []);
   }));
 
 test('A2 given a maker who may no more, when the cron fires, then the slot is left with the reason and the next one is asked anew', () =>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
+import { logOf } from '../support/stored.ts';
 import { leapingClock } from './scene.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
@@ -10,8 +11,8 @@ const test = suite('replay: the story of a thread');
 
 const CONFIG = { config: join(PROJECT, 'platform.story.json') };
 
-async function replay({ dir }: TestServer, ...args: string[]): Promise<string[]> {
-  const { code, out } = await runHere(['replay', '--data', join(dir, 'data'), ...args]);
+async function replay(s: TestServer, ...args: string[]): Promise<string[]> {
+  const { code, out } = await runHere(['replay', '--data', logOf(s), ...args]);
   assert.equal(code, 0, out);
   return out.split('\n');
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { RunDiff } from '../../src/past/tell/run-diff.ts';
 import { runHere } from '../support/command-line.ts';
+import { logOf } from '../support/stored.ts';
 import { suite } from '../support/suite.ts';
 import { PROJECT, withServer, type TestServer } from '../support/with-server.ts';
 import { MISSING } from './scene.ts';
@@ -21,7 +22,7 @@ async function runOf(s: TestServer, graph: string, input: object, more: object =
 async function diffOf(s: TestServer, a: string, b: string): Promise<RunDiff> {
   const { status, json, text } = await s.request('GET', `/runs/diff?a=${a}&b=${b}`);
   assert.equal(status, 200, text);
-  const printed = await runHere(['diff', a, b, '--data', join(s.dir, 'data'), '--json']);
+  const printed = await runHere(['diff', a, b, '--data', logOf(s), '--json']);
   assert.deepEqual([printed.code, JSON.parse(printed.out)], [json.equal ? 0 : 1, json]);
   return json as RunDiff;
 }
@@ -69,7 +70,7 @@ test('the first divergence of two runs is named, and their other steps are align
     assert.deepEqual(nodesOf('b', shorter).slice(0, 4), nodesOf('a', shorter).slice(0, 4));
     assert.deepEqual(nodesOf('b', shorter).slice(4), [null, null, null, null, null]);
 
-    const { out, code } = await runHere(['diff', whole, paused, '--data', join(s.dir, 'data')]);
+    const { out, code } = await runHere(['diff', whole, paused, '--data', logOf(s)]);
     assert.equal(code, 1);
     assert.match(out, /^= {8}look ×3 /m);
     assert.match(out, /^- {8}review\|check /m);
@@ -78,7 +79,7 @@ test('the first divergence of two runs is named, and their other steps are align
 
 test('runs of exported files are compared with each other and with those of a log', () =>
   withServer(CONFIG, async (s) => {
-    const [data, file] = [join(s.dir, 'data'), join(s.dir, 'story.rewound')];
+    const [data, file] = [logOf(s), join(s.dir, 'story.rewound')];
     const run = await runOf(s, 'story', { topic: 'a', messages: 'find it' });
     const other = await runOf(s, 'story', { topic: 'b', messages: 'find it' });
     const { thread_id: thread } = (await s.request('GET', '/threads?limit=2')).json.at(-1);
@@ -99,7 +100,7 @@ test('diff refuses runs that are missing or ambiguous, and logs that are not the
       assert.equal((await s.request('GET', `/runs/diff?${query}`)).status, 404);
     for (const query of [`a=${run}`, `a=${run}&b=x`])
       assert.equal((await s.request('GET', `/runs/diff?${query}`)).status, 422);
-    const diff = (...args: string[]) => runHere(['diff', ...args, '--data', join(s.dir, 'data')]);
+    const diff = (...args: string[]) => runHere(['diff', ...args, '--data', logOf(s)]);
     await assert.rejects(diff(run, MISSING), /no run or thread begins with 0000/);
     await assert.rejects(diff(run, 'x'), /"x" is no file that exists, and no id of a run or thread/);
     await assert.rejects(diff(run.slice(0, 4), other), /several runs or threads begin with/);

@@ -10,6 +10,9 @@ import type { TestServer } from './with-server.ts';
 
 type Server = Pick<TestServer, 'dir' | 'config'>;
 
+/** The server's log, as commands take it after \`--data\`. */
+export const logOf = ({ dir, config: { databaseUrl } }: Server): string => databaseUrl ?? join(dir, 'data');
+
 async function withSession<T>(url: string, use: (session: Session) => Promise<T>): Promise<T> {
   const { connect } = await import('../../src/store/postgres/sessions.ts');
   const session = await connect(readAddress(url));

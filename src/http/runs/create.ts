@@ -154,7 +154,7 @@ async function wait(
   });
   const reply = openReply(request, created, onThread(created), `${pathOf(created)}/join`);
   const { signal } = reply.over;
-  return waitReply(async () => streams.result(await streams.ended(created.run, signal, followed)), reply);
+  return waitReply(() => streams.ended(created.run, signal, followed), streams.result, reply);
 }
 
 /** `named` becomes `Content-Location`, the run's path; `location` is where a client resumes a broken reply. */

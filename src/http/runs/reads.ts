@@ -116,7 +116,7 @@ async function join(request: RunRequest & { readonly query: JoinQuery }): Promis
   const { streams } = request.context;
   const found = await findRun(request, 'threads:read');
   const reply = openReply(request, found, 'join');
-  return waitReply(async () => streams.result(await streams.ended(found, reply.over.signal)), reply);
+  return waitReply(() => streams.ended(found, reply.over.signal), streams.result, reply);
 }
 
 type JoinStreamRequest = RunRequest & { readonly query: JoinStreamQuery };
