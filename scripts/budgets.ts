@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2755,
   'src/examples': 241,
   'src/graphs': 10172,
-  'src/http': 11554,
+  'src/http': 11563,
   'src/item': 304,
   'src/kernel': 1862,
   'src/observe': 418,
@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2352,
-  test: 76096,
+  scripts: 2356,
+  test: 76101,
 };
 
 const MAX_UNUSED_LINES = 100;
