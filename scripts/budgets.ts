@@ -26,8 +26,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5139,
   'src/store/port': 1768,
-  'src/store/postgres': 2358,
-  'src/store/sql': 7329,
+  'src/store/postgres': 2046,
+  'src/store/sql': 7632,
   'src/store/sqlite': 2653,
   'src/streams': 1030,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2356,
-  test: 76101,
+  test: 76102,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -5,8 +5,8 @@ import type { StoredFrame } from '../port/payloads.ts';
 import { splitFrames, type FramesRow } from '../sql/payloads/frame-reads.ts';
 import { readTexts } from '../sql/payloads/text-rows.ts';
 import { rows, type Work, type WorkContext } from '../sql/work.ts';
-import type { Found } from './follower.ts';
-import { UNTOLD } from './hints.ts';
+import type { Found } from '../sql/follower.ts';
+import { UNTOLD } from '../sql/hints.ts';
 import type { Session } from './sessions.ts';
 
 const LOOK = `SELECT 1 AS is_thread, asked.id, newest.version AS at, EXISTS (SELECT 1 FROM events

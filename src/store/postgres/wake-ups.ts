@@ -6,8 +6,8 @@
 import { systemClock } from '../../kernel/clock.ts';
 import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
 import type { Address } from './address.ts';
-import { createFollower, type FollowerOptions } from './follower.ts';
-import { createHintBuffer, readHint, type Hint } from './hints.ts';
+import { createFollower, type FollowerOptions } from '../sql/follower.ts';
+import { createHintBuffer, readHint, type Hint } from '../sql/hints.ts';
 import { connect, type Session } from './sessions.ts';
 
 export interface WakeUps {

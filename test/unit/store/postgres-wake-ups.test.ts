@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Recorded } from '../../../src/store/port/events.ts';
 import type { EventLog, Notice } from '../../../src/store/port/log.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
-import { createHintBuffer, readHint } from '../../../src/store/postgres/hints.ts';
+import { createHintBuffer, readHint } from '../../../src/store/sql/hints.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { SCHEMA } from '../../../src/store/sql/rows/tables.ts';

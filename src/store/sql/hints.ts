@@ -23,7 +23,7 @@ export interface HintBuffer {
   take(): string;
 }
 
-/** PostgreSQL takes payloads of fewer than 8,000 bytes. */
+/** An engine's notification takes fewer than 8,000 bytes (PostgreSQL). */
 const MAX_HINT_BYTES = 7_900;
 
 /** Most events of a run are saved checkpoints, and nothing waits for them. */
