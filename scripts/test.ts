@@ -3,8 +3,8 @@
  * once, one line per check and test file, the output of failed ones, and finally `N passed, N failed`. Time limits are
  * scaled by how slow the machine is when a process starts. A file that exits with an error, times out
  * or prints no totals counts as a failure. So does a skipped test, unless it names what the machine lacks; such a test
- * counts as neither. The stages `long` and `postgres-all` run only when named (`npm run test:long`). Files of the stages
- * `postgres` and `postgres-all` are those of other stages, with servers on PostgreSQL.
+ * counts as neither. The stages `long` and `postgres-all` run only when named (`npm run test:long`, `test:postgres`).
+ * Files of the stages `postgres` and `postgres-all` are those of other stages, with servers on PostgreSQL.
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
