@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2372,
-  test: 76102,
+  scripts: 2373,
+  test: 76103,
 };
 
 const MAX_UNUSED_LINES = 100;
