@@ -66,7 +66,11 @@ test('X6 suspects take turns, each alone, in as many workers as there may be, wh
       // The first attempts save their input.
       for (const resume of [false, true]) {
         const started = runs.map(({ start }) => start(undefined, resume));
-        const hasSaved = runs.map(({ checkpoints: { saved } }) => () => saved.length > 0);
+        const hasSaved = runs.map(
+          ({ checkpoints: { saved } }) =>
+            () =>
+              saved.length > 0,
+        );
         await until('all six have begun', async () => lines().length === 6 && hasSaved.every((has) => has()));
         process.kill(Number(lines()[0]!.slice('begin '.length)), 'SIGKILL');
         for (const how of await Promise.all(started)) assert.equal(how.kind === 'lost' && how.charged, false);
