@@ -183,6 +183,8 @@ for (const restarts of [false, true])
           scenes.push({ scene, reference, before: await reference.refer(scene) });
         }
         for (const { scene } of scenes) await s.client.threads.delete(scene.threadId);
+        // A server that stops cuts readers off.
+        for (const { before } of scenes) await (before as { rest?: Promise<unknown> } | undefined)?.rest;
         if (restarts) await s.restart();
         for (const { scene, before, reference } of scenes) {
           const { threadId } = scene;
