@@ -5,9 +5,7 @@ const CUT = [
   'test/conformance/runs-cancel.test.ts',
   'test/conformance/runs-strategies.test.ts',
   'test/conformance/state-history.test.ts',
-  'test/conformance/store.test.ts',
   'test/conformance/streams-resume.test.ts',
-  'test/conformance/threads-events.test.ts',
   'test/conformance/threads.test.ts',
   'test/conformance/webhooks.test.ts',
 ];
