@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 5139,
   'src/store/port': 1768,
   'src/store/postgres': 2046,
-  'src/store/sql': 7632,
+  'src/store/sql': 7637,
   'src/store/sqlite': 2653,
   'src/streams': 1030,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2373,
-  test: 76109,
+  test: 76115,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -47,6 +47,8 @@ export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Del
   return {
     async record(deliveryId, posted, attempt) {
       await change(deliveryId, (delivery) => {
+        // Another server, which took this one for dead, has ended it meanwhile.
+        if (delivery.status !== 'owed') return [];
         const event = judgeAttempt(posted, delivery, attempt);
         const isOver = event.type === 'WebhookDelivered' || event.data.nextAt === null;
         return isOver && delivery.orphan

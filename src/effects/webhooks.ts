@@ -100,10 +100,11 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
         log.views.deliveries.due(host, now, room + gate.underWay(host), ahead);
       const isFree = ({ deliveryId: id }: DeliveryRecord): boolean => !underWay.has(id) && !justEnded.has(id);
       const found = (await ask()).filter(isFree);
+      const { id: node } = log.nodes;
       const own = new Set(await log.nodes.reserve(found.map(({ deliveryId }) => deliveryId)));
       // Another node may have ended its attempt just before it released the delivery.
       const due = log.nodes.isShared && own.size > 0 ? await ask() : found;
-      if (stopping) return;
+      if (stopping || log.nodes.id !== node) return;
       for (const delivery of due.filter((each) => own.has(each.deliveryId) && isFree(each)).slice(0, room)) {
         if (slots() <= 0) {
           starved = true;

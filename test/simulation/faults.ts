@@ -41,6 +41,9 @@ export const FAULTS = [
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** Those of servers that share a store. */
+export const FAULTS_OF_NODES: ReadonlySet<Fault> = new Set(['node frozen', 'node cut off', 'renewals lost']);
+
 export interface Faults {
   /** Whether this happens now; counted when it does. */
   happens(fault: Fault): boolean;

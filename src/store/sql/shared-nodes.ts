@@ -22,7 +22,12 @@ export const createSharedNodes = (
   claimThreads: (now, limit) => run(claimThreads(context, now, limit)),
   takeOver: () => run(takeOver(context)),
   held: async () => (self.id === undefined ? [] : run(heldThreads(self.id))),
-  reserve: async (tasks) => (self.id === undefined ? [] : run(reserve(context, self.id, tasks))),
+  async reserve(tasks) {
+    const { id } = self;
+    const reserved = id === undefined ? [] : await run(reserve(context, id, tasks));
+    // A node that was cut off meanwhile has lost what it reserved.
+    return self.id === id ? reserved : [];
+  },
   async release(task) {
     if (self.id !== undefined) await run(release(self.id, task)).catch(() => undefined);
   },
