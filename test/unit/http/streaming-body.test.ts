@@ -23,4 +23,41 @@ test('S3 shared bytes stay unchanged when one reader changes or transfers its ch
   assert.equal(await open().text(), ` ${shared.toString()}`);
 });
 
+for (const stays of [true, false])
+  test(`a stop ${stays ? 'lets a reply end whose run has ended' : 'breaks off a reply whose run goes on'}`, async () => {
+    // given
+    const [over, stopping] = [new AbortController(), new AbortController()];
+    let [begin, end] = [(): void => undefined, (): void => undefined];
+    const [asked, result] = [
+      new Promise<void>((resolve) => (begin = resolve)),
+      new Promise<void>((resolve) => (end = resolve)),
+    ];
+    const reply = streamingResponse(
+      {
+        ...{ headers: {}, clock: createManualClock(), outgoing: undefined, expiresAt: undefined },
+        ...{ over, stopping: stopping.signal },
+      },
+      {
+        ...{ headers: {}, idle: ' ', everyMs: 1_000 },
+        async produce(stay) {
+          if (stays) stay();
+          begin();
+          await result;
+          return { text: 'values', last: true };
+        },
+      },
+    );
+    const reader = reply.body!.getReader();
+    await reader.read();
+    const next = reader.read();
+    await asked;
+    // when
+    stopping.abort();
+    const isBroken = over.signal.aborted;
+    end();
+    // then
+    assert.equal(isBroken, !stays);
+    if (stays) assert.equal(Buffer.from((await next).value!).toString(), 'values');
+  });
+
 test.run();

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { createDeliveries } from '../../../src/actors/deliveries.ts';
 import type { DeliveryEvent } from '../../../src/delivery/events.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { randomIds } from '../../../src/kernel/ids.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import { batch } from '../../support/batches.ts';
 import { suite } from '../../support/suite.ts';
@@ -54,6 +57,22 @@ test('W1 an owed webhook is due until it is delivered or given up', () =>
       (await log.views.deliveries.of(threadId, runId)).map((each) => `${each.deliveryId}:${each.status}`);
     assert.deepEqual((await states('t')).sort(), ['a:failed', 'b:delivered', 'c:delivered']);
     assert.deepEqual([await states('t', 'run-b'), await states('other')], [['b:delivered'], []]);
+  }));
+
+test('W1 a delivery that another server has ended takes no late result', () =>
+  withLog(async ({ log }) => {
+    // given
+    const deliveries = createDeliveries({ log, ids: randomIds(systemClock()) });
+    const attempt = { ms: 3, now: NOW, dueFrom: NOW };
+    for (const id of ['a', 'b']) await write(log, id, 0, owed(id));
+    await write(log, 'a', 1, delivered('a', 1));
+    // when
+    for (const id of ['a', 'b']) await deliveries.record(id, { kind: 'failed', error: 'no answer' }, attempt);
+    // then
+    const typesOf = async (id: string) =>
+      (await log.readStream(`delivery-${id}`, 1, 10)).map(({ type }) => type);
+    assert.deepEqual(await typesOf('a'), ['WebhookOwed', 'WebhookDelivered']);
+    assert.deepEqual(await typesOf('b'), ['WebhookOwed', 'WebhookAttemptFailed']);
   }));
 
 test('W1 rows of deliveries have the last response and the version for the next event', () =>
