@@ -31,7 +31,7 @@ const SCAN_SESSIONS = 2;
 
 export interface PostgresLogOptions {
   readonly url: string;
-  /** Where nodes notify each other; undefined: at `url`. */
+  /** Nodes notify each other at this address; undefined: at `url`. */
   readonly listenUrl?: string | undefined;
   readonly projection: Projection;
   /** Content is sealed under the first one and read under all. */
@@ -151,7 +151,7 @@ function noticing(address: Address, tell: (text: string) => void = () => undefin
   };
 }
 
-/** Of the tables in the schema, with their indexes. */
+/** Selects the size of the tables in the schema, with their indexes. */
 export const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
   JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`;
 

@@ -7,7 +7,7 @@ import { startWorker } from '../../kernel/worker.ts';
 import { LogUnavailable } from '../port/log-failures.ts';
 import type { Nodes } from '../port/nodes.ts';
 import { createSharedNodes } from '../sql/shared-nodes.ts';
-import type { Work } from '../sql/work.ts';
+import type { Run } from '../sql/work.ts';
 import { openMembership, type Renewals } from '../sql/membership.ts';
 import {
   CELL_BYTES,
@@ -22,7 +22,7 @@ interface JoinOptions {
   readonly url: string;
   /** Follows the database's. */
   readonly clock: Clock & Partial<FollowingClock>;
-  readonly run: <T>(work: Work<T>) => Promise<T>;
+  readonly run: Run;
 }
 
 export interface Joined {

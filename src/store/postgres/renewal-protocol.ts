@@ -1,7 +1,7 @@
-/** What the server and the thread that renews its node say to each other. */
+/** Messages between the server and the thread that renews its node, and the memory that they share. */
 export interface RenewalSetup {
   readonly url: string;
-  /** Of `CELLS` values of 64 bits, which the thread writes. */
+  /** Memory for one value of 64 bits for each of `CELLS`, which the thread writes. */
   readonly cells: SharedArrayBuffer;
 }
 

@@ -13,7 +13,7 @@ import { ID_BLOCK, NONE_FOUND } from './exchange.ts';
 
 /** Version of the tables in this file and of what their rows contain. */
 const FORMAT = 1;
-/** What a schema has in its place while a whole log is imported into it. */
+/** A schema has this in the place of its format while a whole log is imported into it. */
 const IMPORTING = 0;
 
 const TEXT = typeOf('text');

@@ -4,7 +4,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { LogAway } from '../port/log-failures.ts';
 import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
-import { rows, type StepParams, type Work } from '../sql/work.ts';
+import { ask, type StepParams, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
 import {
   ConnectionLost,
@@ -132,14 +132,14 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
     } catch (error) {
       // The transaction failed, and is still there.
       if (transaction === 'snapshot' && error instanceof pg.DatabaseError && !isLost)
-        await begin(one('ROLLBACK', {}), 'alone').catch(() => undefined);
+        await begin(ask('ROLLBACK', {}), 'alone').catch(() => undefined);
       throw error;
     }
   }
 
   return {
     run,
-    ask: <R extends Row>(sql: string, params: Params = {}) => run(one<R>(sql, params)),
+    ask: <R extends Row>(sql: string, params: Params = {}) => run(ask<R>(sql, params as StepParams)),
     isPooled,
     get isLost() {
       return isLost;
@@ -154,10 +154,6 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
       await client.end().catch(() => undefined);
     },
   };
-}
-
-function* one<R extends Row>(sql: string, params: Params): Work<R[]> {
-  return yield rows(sql, params as StepParams);
 }
 
 export interface Pool {

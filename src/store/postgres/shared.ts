@@ -1,4 +1,4 @@
-/** What statements need to know of PostgreSQL. */
+/** The context of work on PostgreSQL. */
 import type { Coder } from '../sql/coder.ts';
 import type { SharedContext, WorkContext } from '../sql/work.ts';
 

@@ -1,4 +1,5 @@
 /** The text of a step as PostgreSQL takes it. */
+
 /** Parameters as `$n`: a name may stand several times, `?` is another value each time. */
 export function numbered(sql: string): { text: string; params: (string | number)[] } {
   const params: (string | number)[] = [];

@@ -1,7 +1,7 @@
 /**
- * What the nodes of a database tell each other of their commits, on a connection of its own (LISTEN, NOTIFY). It is made again
- * whenever it is lost. What is told meanwhile is lost too: a hint is no promise. A node that has heard no other one for a minute
- * tells nothing.
+ * Nodes of a database tell each other of their commits, on a connection of its own (LISTEN, NOTIFY), which is made again whenever
+ * it is lost. A hint that is told meanwhile is lost: each node looks by itself, too (`follower.ts`). A node that has heard no other
+ * one for a minute tells nothing.
  */
 import { systemClock } from '../../kernel/clock.ts';
 import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
@@ -23,7 +23,7 @@ const RECONNECT_MS = 1_000;
 /** A node that is silent for longer is gone. */
 const PRESENT_MS = 60_000;
 const PRESENCE_INTERVAL_MS = 20_000;
-/** What a node says that begins to listen, and what each says in answer and from time to time. */
+/** A node that begins to listen says `HELLO`; each node says `HERE` in answer and from time to time. */
 const HELLO = 'hello';
 const HERE = 'here';
 

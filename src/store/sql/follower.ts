@@ -10,7 +10,7 @@ import type { Due, Elsewhere, Followed, Notice } from '../port/log.ts';
 import type { StoredFrame } from '../port/payloads.ts';
 import { isThreadEvent, type Hint } from './hints.ts';
 
-/** What the log says of what is followed. */
+/** The log's answer about followed threads and runs. */
 export interface Found {
   /** `isMoved`: more happened since the version that was asked about than saved checkpoints. */
   readonly threads: readonly {
@@ -120,13 +120,13 @@ export function createFollower({ look, frames, tell, onFault }: FollowerOptions)
   async function readBehind(): Promise<void> {
     const wanted = [...behind];
     behind.clear();
-    const after = new Map<string, number>();
+    const known = new Map<string, number>();
     for (const [runId, last] of wanted) {
-      const known = runs.get(runId)?.last ?? last;
-      if (known < last) after.set(runId, known);
+      const from = runs.get(runId)?.last ?? last;
+      if (from < last) known.set(runId, from);
     }
-    if (after.size === 0) return;
-    const found = await frames(after);
+    if (known.size === 0) return;
+    const found = await frames(known);
     const added = new Map<string, readonly StoredFrame[]>();
     const moved = new Set<string>();
     for (const [runId, last] of wanted) {

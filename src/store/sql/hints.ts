@@ -1,4 +1,4 @@
-/** What the commits of a node tell the others. A hint may be lost, and may come twice. */
+/** Hints: a node's commits as the others hear of them. A hint may be lost, and may come twice. */
 import { THREAD_EVENTS } from '../../thread/events.ts';
 import type { DomainEvent } from '../port/events.ts';
 import type { Due, Notice } from '../port/log.ts';

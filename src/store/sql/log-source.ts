@@ -8,7 +8,7 @@ import type { LogRecord, LogSource } from '../port/log-source.ts';
 import type { ThreadSource } from '../port/thread-source.ts';
 import type { Coder, Stored } from './coder.ts';
 import { nextEvents, toRecorded, type EventRow } from './event-store.ts';
-import { rows, type StepParams, type Work, type WorkContext } from './work.ts';
+import { ask, type Run, type WorkContext } from './work.ts';
 
 /** Rows of content that are held at once. */
 const PAGE_ROWS = 20;
@@ -92,7 +92,7 @@ const SEALED = kindsWith(({ exported }) => exported === 'sealed').map((name) => 
 
 export interface LogReader {
   readonly context: WorkContext;
-  readonly run: <T>(work: Work<T>) => Promise<T>;
+  readonly run: Run;
   readonly payloadsOf: (threadId: string) => ReturnType<ThreadSource['payloads']>;
 }
 
@@ -135,7 +135,3 @@ export const readLog = ({
     }
   },
 });
-
-function* ask<R>(sql: string, params: StepParams): Work<R[]> {
-  return yield rows(sql, params);
-}

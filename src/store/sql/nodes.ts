@@ -8,10 +8,10 @@ import { rows, write, type SharedContext, type Work } from './work.ts';
 
 /** Time for which a thread that was claimed is not given to others. */
 const CLAIM_MS = 5_000;
-/** The same for a takeover, which may read all frames of a run. */
+/** Time for which a takeover is not given to others: it may read all frames of a run. */
 const TAKEOVER_MS = 30_000;
 const MAX_TAKEN_OVER = 100;
-/** Rows of nodes that came back say that nobody died. */
+/** Time for which the rows of nodes that are gone are kept: `cut_off` tells which of them did not die. */
 const MAX_AGE_MS = 3_600_000;
 
 const livesWhere = ({ clock }: SharedContext): string =>

@@ -1,18 +1,14 @@
-/** What a server asks of the store as one of several nodes. */
+/** The `Nodes` of a store that several servers share. */
 import type { Nodes } from '../port/nodes.ts';
 import { claimThreads, heldThreads, livingNodes, release, reserve, takeOver } from './nodes.ts';
-import type { SharedContext, Work } from './work.ts';
+import type { Run, SharedContext } from './work.ts';
 
 interface Self {
   readonly id: string | undefined;
   onCutOff(listener: () => void): () => void;
 }
 
-export const createSharedNodes = (
-  context: SharedContext,
-  run: <T>(work: Work<T>) => Promise<T>,
-  self: Self,
-): Nodes => ({
+export const createSharedNodes = (context: SharedContext, run: Run, self: Self): Nodes => ({
   get id() {
     return self.id;
   },

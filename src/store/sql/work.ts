@@ -29,7 +29,15 @@ export interface Step {
  */
 export type Work<T> = Generator<Step, T, never>;
 
+/** How work reaches an engine: each in a transaction of its own. */
+export type Run = <T>(work: Work<T>) => Promise<T>;
+
 export const rows = (sql: string, params: StepParams): Step => ({ want: 'rows', sql, params });
+/** Work that is one question. */
+export function* ask<R>(sql: string, params: StepParams): Work<R[]> {
+  return yield rows(sql, params);
+}
+
 export const count = (sql: string, params: StepParams): Step => ({ want: 'count', sql, params });
 export const write = (sql: string, params: StepParams): Step => ({ want: 'write', sql, params });
 export const some = (sql: string, params: StepParams, refusal: () => Error): Step => ({

@@ -5,10 +5,9 @@ import { threadStream } from '../../../thread/events.ts';
 import type { ListedRow, PastViews } from '../../port/past.ts';
 import type { Stored } from '../coder.ts';
 import { headPosition } from '../event-store.ts';
-import type { Run } from '../payloads/checkpoint-reads.ts';
 import { readPlacedWrites, readTasks, readWriters } from '../payloads/write-reads.ts';
 import { selectThreads } from '../views/any-thread.ts';
-import { rows, type StepParams, type Work, type WorkContext } from '../work.ts';
+import { rows, type Run, type StepParams, type Work, type WorkContext } from '../work.ts';
 
 export const createPastViews = (context: WorkContext, run: Run): PastViews => ({
   lastPosition: () => run(headPosition()),

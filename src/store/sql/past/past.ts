@@ -3,13 +3,12 @@ import type { History } from '../../port/past.ts';
 import type { Ask } from '../ask.ts';
 import type { Stored } from '../coder.ts';
 import { readAll, readStream } from '../event-store.ts';
-import type { Run } from '../payloads/checkpoint-reads.ts';
 import { createPayloadReader } from '../payloads/payload-reader.ts';
 import type { Projection } from '../projection.ts';
 import { projectThread } from '../rows/threads.ts';
 import { toThread } from '../views/thread-queries.ts';
 import { createViews } from '../views/views.ts';
-import { rows, type Work, type WorkContext } from '../work.ts';
+import { rows, type Run, type Work, type WorkContext } from '../work.ts';
 import { createPastViews } from './past-views.ts';
 import { findDifference } from './row-comparison.ts';
 

@@ -4,9 +4,8 @@ import type { OnEvents, RowDifference } from '../../port/past.ts';
 import type { Cell, Row } from '../../port/rows.ts';
 import { isSealed, type Coder } from '../coder.ts';
 import { createStreamFold, readPage, type EventPage } from '../fold-streams.ts';
-import type { Run } from '../payloads/checkpoint-reads.ts';
 import type { Projection } from '../projection.ts';
-import { rows, type Work, type WorkContext } from '../work.ts';
+import { rows, type Run, type Work, type WorkContext } from '../work.ts';
 
 /**
  * Folds the rows of each stream and returns the first that differs from the live one. `onEvents` hears of all events, also

@@ -12,12 +12,7 @@ import type {
 } from '../../port/thread-source.ts';
 import type { Stored } from '../coder.ts';
 import { readStream } from '../event-store.ts';
-import {
-  openCheckpoint,
-  readCheckpointRow,
-  type OpenedCheckpoint,
-  type Run,
-} from '../payloads/checkpoint-reads.ts';
+import { openCheckpoint, readCheckpointRow, type OpenedCheckpoint } from '../payloads/checkpoint-reads.ts';
 import { FRAMES_COLUMNS, splitFrames, type FramesRow } from '../payloads/frame-reads.ts';
 import { readUntracked } from '../payloads/run-contents.ts';
 import { toId, toStoredId, type StoredId } from '../payloads/stored-ids.ts';
@@ -30,7 +25,7 @@ import {
 } from '../payloads/text-rows.ts';
 import { THREAD } from '../payloads/text-threads.ts';
 import { inOrder, readPlacedWrites } from '../payloads/write-reads.ts';
-import { rows, type StepParams, type Work, type WorkContext } from '../work.ts';
+import { ask, type Run, type Work, type WorkContext } from '../work.ts';
 
 interface Reader {
   readonly context: WorkContext;
@@ -52,10 +47,6 @@ export function readThread(reader: Reader, threadId: string): Omit<ThreadSource,
       yield* readCallsAndRecordings(reader, threadId);
     },
   };
-}
-
-function* ask<R>(sql: string, params: StepParams): Work<R[]> {
-  return yield rows(sql, params);
 }
 
 function* sizeOf(threadId: string): Work<number> {

@@ -10,7 +10,7 @@ import type {
   StoredCheckpoint,
   WriteText,
 } from '../../port/payloads.ts';
-import { rows, type Work, type WorkContext } from '../work.ts';
+import { rows, type Run, type Work, type WorkContext } from '../work.ts';
 import { toParts } from './checkpoint-text.ts';
 import { heldCheckpoint, heldValue, type HeldTexts } from './held-texts.ts';
 import { toId, toStoredId } from './stored-ids.ts';
@@ -170,9 +170,6 @@ function chosen(
   if (written) for (const { channel } of writes) left.delete(channel);
   return channels.filter((channel) => !left.has(channel));
 }
-
-/** How work reaches an engine: each in a transaction of its own. */
-export type Run = <T>(work: Work<T>) => Promise<T>;
 
 /** Newest first. */
 export async function readCheckpoints(

@@ -28,7 +28,7 @@ const INPUT = '__start__';
 
 type Write<K extends PayloadWrite['kind']> = Extract<PayloadWrite, { kind: K }>;
 
-interface Place {
+interface NamespaceRef {
   readonly threadId: string;
   readonly ns: string;
 }
@@ -55,7 +55,7 @@ export function* writeCheckpoint(store: PayloadStore, write: Write<'checkpoint'>
   });
 }
 
-export interface NewCheckpointRow extends Place {
+export interface NewCheckpointRow extends NamespaceRef {
   readonly runId: string;
   readonly checkpointId: string;
   readonly parentId: string | null;
@@ -142,7 +142,7 @@ function* loadFound(context: WorkContext, sql: string, params: StepParams): Work
 /** `isFirst`: no checkpoint of the namespace precedes the value's. */
 function* writeValue(
   store: PayloadStore,
-  { threadId, ns }: Place,
+  { threadId, ns }: NamespaceRef,
   { channel, version, data }: ChannelText,
   { near, isFirst, runId }: { near: readonly BaseText[]; isFirst: boolean; runId?: string },
 ): Work<BaseText | undefined> {
@@ -174,20 +174,20 @@ export function* writeValues(
     yield* writeValue(store, { threadId, ns }, value, { near: [], isFirst: false, runId });
 }
 
-const nearKey = ({ threadId, ns }: Place, checkpointId: string, channel: string): string =>
+const nearKey = ({ threadId, ns }: NamespaceRef, checkpointId: string, channel: string): string =>
   heldKey('w', threadId, ns, `${checkpointId} ${channel}`);
 
 /** What a value of the channel in this checkpoint or the next one may be made of. */
 const nearOf = (
   { held }: PayloadStore,
-  place: Place,
+  place: NamespaceRef,
   checkpointId: string,
   channel: string,
 ): readonly BaseText[] => [channel, INPUT].flatMap((name) => held.of(nearKey(place, checkpointId, name)));
 
 function holdNear(
   { held }: PayloadStore,
-  place: Place,
+  place: NamespaceRef,
   checkpointId: string,
   channel: string,
   text: BaseText,

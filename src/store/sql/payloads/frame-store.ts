@@ -43,7 +43,8 @@ export function* writeFrames(store: PayloadStore, write: FramesWrite, at: number
   yield* flush(frames.length);
 }
 
-interface Place {
+/** `first`: id of the row's first frame, which was committed at `at`. */
+interface RowStart {
   readonly first: number;
   readonly at: number;
 }
@@ -51,7 +52,7 @@ interface Place {
 function* insert(
   store: PayloadStore,
   { runId, threadId }: FramesWrite,
-  { first, at }: Place,
+  { first, at }: RowStart,
   frames: readonly NewFrame[],
   series: string | null = null,
   encoded: NewText = encodeText(store.context, frames.map(({ data }) => data).join('')),
@@ -75,7 +76,7 @@ function* insert(
   return id;
 }
 
-function* insertState(store: PayloadStore, write: FramesWrite, place: Place, frame: NewFrame): Work<void> {
+function* insertState(store: PayloadStore, write: FramesWrite, start: RowStart, frame: NewFrame): Work<void> {
   const { context, held } = store;
   const [, ...path] = frame.event.split('|');
   // The runtime gives a subgraph another id in every run, and its state goes on all the same.
@@ -87,7 +88,7 @@ function* insertState(store: PayloadStore, write: FramesWrite, place: Place, fra
   // A text that shows little of the state would only end the chain of those that show it.
   const isAlone =
     frame.state === 'part' && encoded.bases === null && frame.data.length < (latest[0]?.text.length ?? 0);
-  const id = yield* insert(store, write, place, [frame], isAlone ? null : series, encoded);
+  const id = yield* insert(store, write, start, [frame], isAlone ? null : series, encoded);
   const { cost, crc } = encoded;
   if (!isAlone) held.set(key, [{ id, text: frame.data, cost, crc }]);
 }

@@ -5,7 +5,7 @@ import type { JsonText } from '../../../kernel/json-text.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
 import { startTurn } from '../../../kernel/turn.ts';
 import type { ChannelText, PayloadReader, PayloadWrite, StoredCheckpoint } from '../../port/payloads.ts';
-import type { Work, WorkContext } from '../work.ts';
+import type { Run, Work, WorkContext } from '../work.ts';
 import { readBody, readRequest } from './bodies.ts';
 import {
   findCheckpoint,
@@ -15,7 +15,6 @@ import {
   readCheckpoints,
   readValues,
   type PayloadSource,
-  type Run,
 } from './checkpoint-reads.ts';
 import { lastFrameId, readFrames, readNamedFrames } from './frame-reads.ts';
 import { createHeldValues, type HeldValues } from './held-values.ts';
