@@ -10,7 +10,7 @@ const CUT = [
   'test/conformance/webhooks.test.ts',
 ];
 
-/** A server's wall time is its database's there, which nobody moves. */
+/** On PostgreSQL a server takes the wall time of its database, which no test moves. */
 const MOVES_THE_CLOCK = 'moves the clock';
 
 /** They look at files of SQLite, or at what only its files do. */

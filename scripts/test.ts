@@ -52,7 +52,7 @@ const LONGEST_FILES: readonly string[] = [
   'test/faults/fault-attribution.test.ts',
   'test/faults/kill.test.ts',
 ];
-/** What all tests run on; those of the other stages run on the newest one. */
+/** `postgres-all` runs on this PostgreSQL; all other stages run on the newest one. */
 const OLDEST_POSTGRES = 15;
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres-all']);

@@ -23,12 +23,12 @@ import { openLogSource, openThreadSource } from './store/sqlite/sources.ts';
 import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
 
 interface OpenLogOptions extends Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'> {
-  /** Where servers on one database notify each other; undefined: at its address. */
+  /** Servers on one database notify each other at this address; undefined: at that of the database. */
   readonly listenUrl?: string | undefined;
 }
 
 export interface Store {
-  /** For people: without a password. */
+  /** The address as people see it, without a password. */
   readonly address: string;
   /** Opens the log for its one writer and creates it when it is missing. Rejects as the engine throws. */
   openLog(options: OpenLogOptions): Promise<EventLog>;

@@ -12,7 +12,7 @@ import type { OnEntry } from './observe/entry.ts';
 export interface RunningServer {
   readonly url: string;
   readonly graphIds: readonly string[];
-  /** Where the log is, for people. */
+  /** The log's address as people see it, without a password. */
   readonly place: string;
   readonly log: EventLog;
   readonly threads: Threads;

@@ -41,19 +41,18 @@ export async function loadState<S, E>(
 }
 
 /**
- * Repeats `attempt` while it returns `CONFLICT`. Throws `LogUnavailable` after `maxAttempts` conflicts. `subject`
+ * Repeats `attempt` while it returns `CONFLICT`. Throws `LogUnavailable` after `MAX_ATTEMPTS` conflicts. `subject`
  * names the aggregate in the message.
  */
 export async function untilCommitted<T>(
   subject: string,
   attempt: () => Promise<T | typeof CONFLICT>,
-  maxAttempts = MAX_ATTEMPTS,
 ): Promise<T> {
-  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
     const answer = await attempt();
     if (answer !== CONFLICT) return answer;
   }
-  throw new LogUnavailable(`${subject} changed ${maxAttempts} times while deciding`);
+  throw new LogUnavailable(`${subject} changed ${MAX_ATTEMPTS} times while deciding`);
 }
 
 /** Throws `LogUnavailable` for an unknown outcome and `LogFull` for a full disk. */

@@ -21,9 +21,6 @@ export interface Deliveries {
   eraseBody(deliveryId: string): Promise<void>;
 }
 
-/** More than usual, because the sender, the sweeper and clients all write deliveries. */
-const MAX_ATTEMPTS = 10;
-
 export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Deliveries {
   /** `decide` returns no events when nothing has to change; `change` then returns false. */
   async function change(
@@ -41,7 +38,7 @@ export function createDeliveries({ log, ids }: { log: EventLog; ids: Ids }): Del
       const result = await commit(log, { commandId, isVital: true, appends: [append], payloads });
       return result.kind === 'version-conflict' ? CONFLICT : true;
     };
-    return untilCommitted(`delivery ${deliveryId}`, attempt, MAX_ATTEMPTS);
+    return untilCommitted(`delivery ${deliveryId}`, attempt);
   }
 
   return {

@@ -135,7 +135,7 @@ async function readFirstLine(file: FileHandle, name: string): Promise<FirstLine>
   };
 }
 
-/** What the first line of a file says that it holds. */
+/** Reads from the first line of a file whether it holds a thread or a log. */
 export async function scopeOf(path: string): Promise<Scope> {
   const file = await openFile(path, path);
   try {

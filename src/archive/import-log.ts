@@ -105,7 +105,7 @@ export async function importLog(
   return count;
 }
 
-/** What the rows of an event cost beside its text. */
+/** An event's rows cost this much beside its text, in bytes. */
 const EVENT_COST = 1_024;
 
 interface EndedStream {

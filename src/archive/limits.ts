@@ -2,7 +2,7 @@
 import { PRODUCT } from '../kernel/product.ts';
 import type { ScanLimits } from '../kernel/json-scan.ts';
 
-/** What a file holds: one thread, or a whole log. */
+/** A file holds one thread, or a whole log. */
 export type Scope = 'thread' | 'log';
 
 export interface RecordLimits {

@@ -53,7 +53,7 @@ const MAX_REASON_UTF16_UNITS = 500;
 export const openExport = (path: string, options?: ContainerOptions): Promise<ExportedFile> =>
   open('thread', path, options) as Promise<ExportedFile>;
 
-/** The same for a whole log. */
+/** Opens an exported log. Throws `ExportRefused` for a file that is foreign, damaged, or of a later format. */
 export const openLogExport = (path: string): Promise<ExportedLog> =>
   open('log', path) as Promise<ExportedLog>;
 

@@ -40,7 +40,7 @@ export async function* toBytes(
     if (size < CHUNK_BYTES) continue;
     onBytes?.((total += size));
     yield Buffer.concat(parts);
-    // Reading is synchronous: the server answers in between.
+    // A log in a file is read without a turn of the event loop: the server answers in between.
     await breathe();
     [parts, size] = [[], 0];
   }

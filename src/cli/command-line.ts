@@ -38,7 +38,7 @@ type Add = (program: Command, host: Host, finish: Finish) => Command;
 const GROUPS: readonly (readonly [heading: string, readonly Add[]])[] = [
   ['Serve a project:', [addInit, addDev, addServe, addDoctor, addOpenapi]],
   ['Look back:', [addThreads, addShow, addCalls, addRerun, addDiff, addPin, addReplay]],
-  ['Carry a thread:', [addExport, addImport, addOpen]],
+  ['Carry a thread or a log:', [addExport, addImport, addOpen]],
   ['Keep the log:', [addBackup, addRestore, addVerify, addRekey, addMigrate]],
 ];
 

@@ -10,7 +10,7 @@ import { CommandFailed, EXIT_USAGE } from './exit-codes.ts';
 
 interface LogExport {
   readonly store: Store;
-  /** In hexadecimal digits; the first one seals. */
+  /** Keys are in hexadecimal digits; the first one seals. */
   readonly keys: readonly string[];
   /** Without a key secrets are written as they are. */
   readonly withSecrets: boolean;
@@ -58,7 +58,7 @@ interface LogImportCommand {
 export interface ImportedHere {
   readonly events: number;
   readonly streams: number;
-  /** What `verify` found wrong with the new log. */
+  /** `verify` found this wrong with the new log. */
   readonly problem: string | undefined;
 }
 

@@ -126,16 +126,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
         cancelTimeout = clock.after(limitMs, () => stop.abort('timeout' satisfies StopReason));
       },
       onFenced: () => stop.abort('fenced' satisfies StopReason),
-      ...{
-        log,
-        threads,
-        store,
-        threadId,
-        lease,
-        commitInterval,
-        patiently,
-        lingerClock: options.lingerClock,
-      },
+      ...{ log, threads, store, threadId, lease, commitInterval, patiently },
+      lingerClock: options.lingerClock,
     });
     const hurry = new AbortController();
     const unfollow = log.follow({ threadId });
@@ -233,7 +225,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
         checkRunning(each).catch((error: unknown) => onFault(error, `looking after run ${runId}`));
   }
 
-  /** Reads the thread in case a notice was lost, or came from another node: a cancel request, or a lease that is no longer valid. */
+  /** Reads the thread for a cancel request, or a lease that is no longer valid: the notice may be lost, or another node's. */
   async function checkRunning({ threadId, leaseId, stop }: Running): Promise<void> {
     const state = await threads.read(threadId);
     if (activeOf(state)?.leaseId !== leaseId) stop.abort('fenced' satisfies StopReason);

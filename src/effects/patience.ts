@@ -1,3 +1,4 @@
+/** Calls that wait for a store that is away: a run goes on when the store is back. */
 import type { Clock } from '../kernel/clock.ts';
 import { LogAway } from '../store/port/log-failures.ts';
 

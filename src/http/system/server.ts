@@ -43,7 +43,9 @@ const server = z
     }),
     log: z.object({
       folder: z.string(),
-      place: z.string().meta({ description: 'Of the log: a file, or a database without the password.' }),
+      place: z
+        .string()
+        .meta({ description: 'Where the log is kept: its file, or its database without the password.' }),
       bytes: z.int(),
     }),
     nodes: z
@@ -66,6 +68,7 @@ export const serverEndpoints: readonly Endpoint[] = [
     async handle({ context, actor }) {
       if (context.asksHandler && actor.isStudio !== true) throw notAuthorized();
       const { operation, version } = context;
+      const { log } = operation;
       const { nodes } = context.log;
       const { queue } = (await context.metrics.read()).load;
       return jsonReply({
@@ -81,9 +84,7 @@ export const serverEndpoints: readonly Endpoint[] = [
           longest_wait_secs: queue['pending_runs_wait_time_max_secs'],
           median_wait_secs: queue['pending_runs_wait_time_med_secs'],
         },
-        log: {
-          ...{ folder: operation.dataDir, place: operation.log.place, bytes: await operation.log.bytes() },
-        },
+        log: { folder: operation.dataDir, place: log.place, bytes: await log.bytes() },
         nodes: (await nodes.all()).map((node) => toNode(node, nodes.id)),
         settings: [...operation.settings],
       });
@@ -91,8 +92,11 @@ export const serverEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-const toNode = ({ id: nodeId, since, renewedAt }: NodeRecord, self: string | undefined) => ({
-  ...{ id: nodeId, since: toTimestamp(since), renewed_at: toTimestamp(renewedAt), self: nodeId === self },
+const toNode = ({ id, since, renewedAt }: NodeRecord, self: string | undefined) => ({
+  id,
+  since: toTimestamp(since),
+  renewed_at: toTimestamp(renewedAt),
+  self: id === self,
 });
 
 const toWorker = ({ pid, load, runIds, memoryBytes, busyPermille, stalledMs }: WorkerReport) => ({

@@ -1,4 +1,4 @@
-/** What a look from outside finds of a log, beside a running server too. */
+/** The state of a log as `doctor` and `backup` see it from outside, beside a running server too. */
 export interface Condition {
   readonly exists: boolean;
   /** The process that holds the lock of the log's folder. Known on Linux only. */

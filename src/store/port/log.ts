@@ -123,9 +123,9 @@ export interface LogImport {
 }
 
 export interface EventLog {
-  /** Where it is kept, for people; without a password. */
+  /** The log's address as people see it, without a password. */
   readonly place: string;
-  /** Size of what is kept there. */
+  /** Resolves with the size of the log in bytes. */
   bytes(): Promise<number>;
   /** Never rejects for a refusal; rejects when the batch itself is malformed (nothing of it is written then). */
   commit(batch: Batch): Promise<CommitResult>;

@@ -8,7 +8,7 @@ import { CONTENT, PAYLOADS } from './payloads/tables.ts';
 const APPLICATION_ID = 0x72776e64;
 /** Of the tables here and of what is in them; the derived tables have a version of their own. `README.md` has the rule. */
 export const FORMAT = 100;
-/** What a log has in its place while a whole log is imported into it. */
+/** A log has this in the place of its format while a whole log is imported into it. */
 export const IMPORTING = 1;
 
 const EVENTS = `

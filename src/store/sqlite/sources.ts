@@ -13,13 +13,14 @@ import { LOG_FILE } from './log.ts';
 import { assertFormat } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
+/** Opens one thread. Throws `Unavailable` when there is no log. */
 export function openThreadSource(dir: string, threadId: string, keys: EncryptionKeys = []): ThreadSource {
   const { db, prepare } = openForReading(dir, keys);
   const { runAsync: run, context } = prepare.driver;
   return { ...readThread({ context, run }, threadId), close: async () => void db.close() };
 }
 
-/** The same of the whole log. */
+/** Opens the whole log. Throws `Unavailable` when there is none. */
 export function openLogSource(dir: string, keys: EncryptionKeys = []): LogSource {
   const { db, prepare } = openForReading(dir, keys);
   const { runAsync: run, context } = prepare.driver;
