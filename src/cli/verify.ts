@@ -8,7 +8,10 @@ import { openPast, withDataOption, withJsonOption, type DataOptions } from './op
 import { openProgress } from './progress.ts';
 
 export const addVerify = (program: Command, host: Host, finish: Finish): Command =>
-  withJsonOption(withDataOption(program.command('verify')), 'print {ok, events, streams, position, problem}')
+  withJsonOption(
+    withDataOption(program.command('verify')),
+    'print {ok, events, streams, position, problem, not_checked}',
+  )
     .summary('check a log against its invariants')
     .description(
       'Checks the whole log: the file, every event against the state machines, every snapshot, row and payload ' +
@@ -31,10 +34,15 @@ export const addVerify = (program: Command, host: Host, finish: Finish): Command
         const { events, streams, finding } = await verify(history, progress.report);
         progress.clear();
         const ok = finding === undefined;
-        if (json) host.print(JSON.stringify({ ok, events, streams, ...finding }));
+        const { leavesOut } = history;
+        if (json)
+          host.print(
+            JSON.stringify({ ok, events, streams, ...finding, ...(leavesOut && { not_checked: leavesOut }) }),
+          );
         else if (ok)
           host.print(
-            `verified: ${events} events in ${streams} streams, every row, snapshot and machine agrees`,
+            `verified: ${events} events in ${streams} streams, every row, snapshot and machine agrees` +
+              (leavesOut === undefined ? '' : `\nnot checked: ${leavesOut}`),
           );
         else host.print(`position ${finding.position ?? 'none'}: ${finding.problem}`);
         finish(ok ? EXIT_OK : EXIT_DIFFERENT);

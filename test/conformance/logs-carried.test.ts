@@ -231,7 +231,7 @@ test('P2 X5 a whole log moves into PostgreSQL, where its open run goes on, and b
         assert.ok(meta.position > Math.max(...positions));
         assert.equal((await other.client.runs.get(meta.stream.slice(7), runId)).status, 'success');
       });
-      assert.equal((await runHere(['verify'], env)).code, 0);
+      assert.match((await runHere(['verify'], env)).out, /agrees\nnot checked: the files of the database/);
       // when an import ends before its end, then nothing opens the log until another one begins anew
       const half = { PLATFORM_DATABASE_URL: `${url}?schema=half` };
       const how = { clock: systemClock(), onFault: () => assert.fail() };

@@ -15,7 +15,7 @@ export interface Facts {
   readonly streams: number;
   /** Finding in the file, the events or the snapshots. */
   readonly finding: Finding | undefined;
-  /** Finding in heads, payloads or values. */
+  /** Finding in payloads or values. */
   readonly payloadFinding: Finding | undefined;
 }
 
@@ -52,6 +52,7 @@ export async function checkFacts(
   });
   const damage = await history.damage();
   if (damage !== undefined) return broken({ position: undefined, problem: `the file is damaged: ${damage}` });
+  const content = history.checkContent();
   let found: Finding | undefined;
   try {
     await passEvents(async (page) => {
@@ -67,6 +68,7 @@ export async function checkFacts(
         found ??= take(event, current);
         if (found !== undefined) return false;
       }
+      await content.add(page);
       return true;
     });
     found ??= current && checkSnapshot(current);
@@ -75,7 +77,7 @@ export async function checkFacts(
     found = { position: error.position, problem: error.message };
   }
   if (found !== undefined) return broken(found);
-  const payloadFinding = (await history.payloadFinding()) ?? (await checkValues(history));
+  const payloadFinding = (await content.finding()) ?? (await checkValues(history));
   return { events, streams, finding: undefined, payloadFinding };
 }
 
@@ -107,16 +109,29 @@ function checkSnapshot({ stream, snapshot, position }: Current): Finding | undef
   return { position, problem: `${stream}: the snapshot is of version ${snapshot.version}` };
 }
 
-/** Checks that values stored as deltas can be restored. */
-async function checkValues(history: History): Promise<Finding | undefined> {
-  for (const of of await history.past.heads()) {
-    const { threadId, head } = of;
-    try {
-      (await history.payloads.values(threadId, head))?.parse();
-    } catch (error) {
-      const position = await history.past.savedAt(of);
-      return { position, problem: `thread ${threadId}: its values cannot be read: ${String(error)}` };
+/** Threads that are checked at once. */
+const PAGE_HEADS = 256;
+
+/** Checks that each thread's head checkpoint is there, and that its values, stored as deltas, can be restored. */
+async function checkValues({ past, payloads }: History): Promise<Finding | undefined> {
+  for (let after = ''; ;) {
+    const heads = await past.heads(after, PAGE_HEADS);
+    for (const of of heads) {
+      const { threadId, head } = of;
+      try {
+        const values = await payloads.values(threadId, head);
+        if (values === undefined)
+          return {
+            position: await past.savedAt(of),
+            problem: `thread ${threadId}: its head checkpoint ${head} is missing`,
+          };
+        values.parse();
+      } catch (error) {
+        const position = await past.savedAt(of);
+        return { position, problem: `thread ${threadId}: its values cannot be read: ${String(error)}` };
+      }
     }
+    if (heads.length < PAGE_HEADS) return undefined;
+    after = heads.at(-1)!.threadId;
   }
-  return undefined;
 }

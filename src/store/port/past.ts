@@ -41,9 +41,18 @@ export interface History {
   eventCount(): Promise<number>;
   /** What is wrong with the structure of the file, undefined when nothing is. Reads all of it. */
   damage(): Promise<string | undefined>;
-  /** The first payload that does not fit the events and rows (`payload-checks.ts` has the list). */
-  payloadFinding(): Promise<Finding | undefined>;
+  /** What no verification of this log looks at, undefined where it looks at all. */
+  readonly leavesOut: string | undefined;
+  checkContent(): ContentCheck;
   close(): Promise<void>;
+}
+
+/** Compares content with events, rows and its checksums. */
+export interface ContentCheck {
+  /** Takes all events, page by page, in order of stream and version. */
+  add(events: readonly Recorded[]): Promise<void>;
+  /** Call behind the last event. */
+  finding(): Promise<Finding | undefined>;
 }
 
 export type OnEvents = (page: readonly Recorded[]) => Promise<boolean>;
@@ -76,8 +85,8 @@ export interface PastViews {
   threadIds(prefix: string, limit: number): Promise<string[]>;
   /** The ids of at most `limit` runs whose id begins with `prefix`. */
   runIds(prefix: string, limit: number): Promise<string[]>;
-  /** Head checkpoints of all threads. */
-  heads(): Promise<ThreadHead[]>;
+  /** Head checkpoints of the next threads in order of their ids. */
+  heads(after: string, limit: number): Promise<ThreadHead[]>;
   /** The position of the last event that saved the head. */
   savedAt(head: ThreadHead): Promise<number | undefined>;
   deliveryIds(threadId: string): Promise<string[]>;

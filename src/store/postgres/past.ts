@@ -4,10 +4,9 @@ import { Unavailable } from '../../kernel/unavailable.ts';
 import type { LogSource } from '../port/log-source.ts';
 import type { History } from '../port/past.ts';
 import type { ThreadSource } from '../port/thread-source.ts';
-import { openCells } from '../sql/coder.ts';
+import { openCells, type Coder } from '../sql/coder.ts';
 import { openKeyring, type EncryptionKeys } from '../sql/keyring.ts';
 import { readLog } from '../sql/log-source.ts';
-import { findBadContent } from '../sql/past/content-checks.ts';
 import { createPast } from '../sql/past/past.ts';
 import { readThread } from '../sql/past/thread-source.ts';
 import type { Projection } from '../sql/projection.ts';
@@ -22,7 +21,7 @@ import { contextOf } from './shared.ts';
 
 /** Limits that suit no transaction which lasts as long as its reader takes. */
 const WITHOUT_LIMITS = `SELECT count(set_config(name, '0', true)) FROM pg_settings
-  WHERE name IN ('transaction_timeout', 'idle_in_transaction_session_timeout')`;
+  WHERE name IN ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 
 interface Reading {
   readonly context: WorkContext;
@@ -39,30 +38,31 @@ async function open(url: string, keys: EncryptionKeys): Promise<Reading> {
     const { coder } = await session.run(openKeyring('it', keys, false));
     await session.ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await session.ask(WITHOUT_LIMITS);
-    return { context: contextOf(coder), ...oneByOne(session) };
+    return readingOf(session, coder);
   } catch (error) {
     await connected?.end();
     throw unusable(address, error);
   }
 }
 
-/** A connection runs one work at a time. */
-function oneByOne(session: Session): Pick<Reading, 'run' | 'session'> {
+/** What a session in a transaction sees. A connection runs one work at a time. */
+export function readingOf(session: Session, coder: Coder): Reading {
   const gate = openGate(1);
   const run: Run = (work) => gate.enter(() => session.run(work, 'open'));
   const ask: Session['ask'] = (sql, params) => gate.enter(() => session.ask(sql, params));
-  return { run, session: { ...session, run, ask, isLost: false } };
+  return { context: contextOf(coder), run, session: { ...session, run, ask, isLost: false } };
 }
 
-export async function openPast(url: string, projection: Projection, keys: EncryptionKeys): Promise<History> {
-  const { context, run, session } = await open(url, keys);
+export const openPast = async (url: string, projection: Projection, keys: EncryptionKeys): Promise<History> =>
+  viewPast(await open(url, keys), projection);
+
+export function viewPast({ context, run, session }: Reading, projection: Projection): History {
   const ask = askWithin(session, openCells(context.coder));
   const tables = { ...projection, tables: Object.keys(SCHEMA), fill: {} };
   return {
     ...createPast({ context, run, ask, projection: tables }),
-    // The database checks its own files.
     damage: async () => undefined,
-    payloadFinding: () => run(findBadContent(context)),
+    leavesOut: 'the files of the database: data checksums and pg_amcheck are its own means for them',
     close: session.end,
   };
 }

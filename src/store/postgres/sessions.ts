@@ -112,7 +112,8 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
 
   const begin = <T>(work: Work<T>, transaction: Transaction): Promise<T> =>
     new Promise((resolve, reject) => {
-      const cancel = after(ANSWER_MS, () => connection.stream.destroy(new Error('it does not answer')));
+      const ms = transaction === 'open' ? Infinity : ANSWER_MS;
+      const cancel = after(ms, () => connection.stream.destroy(new Error('it does not answer')));
       const exchange = createExchange(prepared, work, transaction, (error, value) => {
         cancel();
         if (error instanceof ConnectionLost) isLost = true;

@@ -5,6 +5,7 @@ import type { SharedContext, WorkContext } from '../sql/work.ts';
 export const contextOf = (coder: Coder): WorkContext => ({
   ...{ coder, order: 'seq', lockRows: 'FOR SHARE', takeRows: 'FOR UPDATE', shared: SHARED_CONTEXT },
   shownId: (column) => column,
+  bytes: (column) => column,
   listed: (list) => `json_array_elements_text(${list}::json)`,
 });
 

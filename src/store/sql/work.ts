@@ -63,6 +63,8 @@ export interface WorkContext {
   readonly takeRows: string;
   /** The id that a column of payloads has, as it is shown. */
   readonly shownId: (column: string) => string;
+  /** The bytes of a column of content, as they are stored. */
+  readonly bytes: (column: string) => string;
   /** Selects from the list in JSON that a column or parameter holds, as `value`. */
   readonly listed: (list: string) => string;
   /** Of an engine that several servers share; undefined where no other transaction writes before this one ends. */

@@ -1,5 +1,5 @@
 /** L1: every connection is opened here, with durability set explicitly and read back. */
-import { checksumOf, PLAIN, type Coder, type Stored } from '../sql/coder.ts';
+import { checksumOf } from '../sql/coder.ts';
 import { Database } from './library.ts';
 import { toId, toStoredId, type StoredId } from '../sql/payloads/stored-ids.ts';
 
@@ -29,7 +29,7 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
     db.pragma('recursive_triggers = ON');
     if (readonly) db.pragma('query_only = ON');
     else prepareForWriting(db, file);
-    useCoder(db, PLAIN);
+    addFunctions(db);
     return db;
   } catch (error) {
     db.close();
@@ -37,10 +37,9 @@ export function openConnection(file: string, options: ConnectionOptions = {}): C
   }
 }
 
-/** Registers the functions of the adapter's own statements, in the place of those with an earlier coder. */
-export function useCoder(db: Connection, coder: Coder): void {
+/** Registers the functions of the adapter's own statements. */
+function addFunctions(db: Connection): void {
   const options = { deterministic: true };
-  db.function('opened', options, (stored: Stored | null) => coder.open(stored));
   db.function('checksum', options, checksumOf);
   db.function('stored_id', options, toStoredId);
   db.function('shown_id', options, (id: StoredId | number | null) =>

@@ -53,6 +53,7 @@ export function createDriver(prepare: (sql: string) => Statement, coder: Coder):
     context: {
       ...{ coder, order: 'id', lockRows: '', takeRows: '' },
       shownId: (column) => `shown_id(${column})`,
+      bytes: (column) => `CAST(${column} AS BLOB)`,
       listed: (list) => `json_each(${list})`,
     },
     run,

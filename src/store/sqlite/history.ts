@@ -8,17 +8,13 @@ import { PLAIN, type Coder } from '../sql/coder.ts';
 import { RowsOutdated, type History } from '../port/past.ts';
 import type { EncryptionKeys } from '../sql/keyring.ts';
 import { headPosition } from '../sql/event-store.ts';
-import { findBadContent } from '../sql/past/content-checks.ts';
 import { createPast } from '../sql/past/past.ts';
 import type { Projection } from '../sql/projection.ts';
 import { createAsk } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
-import { findBadChecksum } from './payloads/checksums.ts';
 import { endsBefore, readMark } from './files/high-water-mark.ts';
-import { openCoder } from './keyring.ts';
+import { openKeyring } from './keyring.ts';
 import { LOG_FILE } from './log.ts';
-import { findBadPayload } from './payloads/payload-checks.ts';
-import { createRowReader } from './row-reader.ts';
 import { assertFormat } from './schema.ts';
 import { createStatements } from './statements.ts';
 
@@ -30,7 +26,7 @@ export function openHistory(dir: string, projection: Projection, keys: Encryptio
   try {
     db = openConnection(file, { readonly: true });
     assertFormat(db);
-    const coder = openCoder(db, keys);
+    const { coder } = openKeyring(db, keys);
     // Read before the transaction begins, which sees at least as much.
     const marked = readMark(file);
     db.exec('BEGIN');
@@ -52,7 +48,6 @@ export function viewHistory(
 ): History {
   const prepare = createStatements(db, coder);
   const { run, runAsync, context } = prepare.driver;
-  const rows = createRowReader(prepare);
   const past = createPast({ context, run: runAsync, ask: withOwnScans(createAsk(prepare)), projection });
   return {
     ...past,
@@ -68,7 +63,7 @@ export function viewHistory(
       const head = run(headPosition());
       return head < marked ? endsBefore(db.name, head, marked) : undefined;
     },
-    payloadFinding: async () => findBadPayload(rows) ?? run(findBadContent(context)) ?? findBadChecksum(rows),
+    leavesOut: undefined,
     close: async () => void db.close(),
   };
 }

@@ -14,7 +14,7 @@ import { createViews } from '../sql/views/views.ts';
 import { createAsk } from './ask.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { assertComplete, openHeadMark } from './files/high-water-mark.ts';
-import { openCoder } from './keyring.ts';
+import { openKeyring } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
 import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
 import { prepareRows } from './rebuild.ts';
@@ -81,7 +81,7 @@ function open(options: SqliteLogOptions): EventLog {
     const db = (opened = openConnection(file));
     prepareSchema(db);
     options.prepared?.(db);
-    const prepare = createStatements(db, openCoder(db, keys));
+    const prepare = createStatements(db, openKeyring(db, keys).coder);
     const { run, runAsync, context } = prepare.driver;
     prepareRows(db, prepare, projection);
 

@@ -8,7 +8,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import type { Scan } from '../sql/ask.ts';
 import { createAsk } from './ask.ts';
 import { openConnection } from './connection.ts';
-import { openCoder } from './keyring.ts';
+import { openKeyring } from './keyring.ts';
 import type { Answer, Question, ReaderSetup } from './reader-protocol.ts';
 import { SCANS } from './scans.ts';
 import { createStatements } from './statements.ts';
@@ -22,7 +22,7 @@ const { file, keys = [], scans } = workerData as ReaderSetup;
 const known = scans === undefined ? SCANS : ((await import(scans)) as { SCANS: typeof SCANS }).SCANS;
 const questions = new Map(known.map((scan) => [scan.name, scan as Scan<readonly unknown[], unknown>]));
 const db = openConnection(file, { readonly: true });
-const ask = createAsk(createStatements(db, openCoder(db, keys)), () => {
+const ask = createAsk(createStatements(db, openKeyring(db, keys).coder), () => {
   if (clock.monotonic() > deadline) throw new TimeOver();
 });
 

@@ -9,14 +9,13 @@ import type { OnProgress } from '../../kernel/progress.ts';
 import { isSealed, keyNumberOf, type Coder, type Label, type Stored } from '../sql/coder.ts';
 import { toOpenFailure } from '../port/disk.ts';
 import { dropOtherKeys, type EncryptionKeys } from '../sql/keyring.ts';
+import { CONTENT_TABLES, findBadRow, isSecretTable } from '../sql/past/checksums.ts';
 import type { Projection } from '../sql/projection.ts';
-import { CONTENT_TABLES, findBadRow } from './payloads/checksums.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { assertComplete } from './files/high-water-mark.ts';
 import { openKeyring } from './keyring.ts';
 import { lockDirectory } from './files/lock.ts';
 import { LOG_FILE } from './log.ts';
-import { createRowReader } from './row-reader.ts';
 import { assertFormat } from './schema.ts';
 import { openScrubber } from './files/scrubber.ts';
 import { createStatements } from './statements.ts';
@@ -79,19 +78,16 @@ function sealAll(
   sealed: NonNullable<Projection['sealed']>,
   onProgress: OnProgress,
 ): number {
-  const reader = createRowReader(createStatements(db));
+  const { run, context } = createStatements(db).driver;
   for (const table of CONTENT_TABLES) {
-    const finding = findBadRow(reader, table);
+    const finding = run(findBadRow(context, table));
     if (finding !== undefined) throw new Unavailable(`nothing was changed: ${finding.problem}`);
   }
   const columns: Column[] = [
-    // Kinds of one table are sealed under one label.
-    ...[...new Map(CONTENT_TABLES.map((content) => [content.table, content])).values()].map(
-      ({ table, isSecret }) => ({
-        ...{ table, column: 'data', hasChecksum: true },
-        label: isSecret ? ('secret' as const) : ('content' as const),
-      }),
-    ),
+    ...CONTENT_TABLES.map((table) => ({
+      ...{ table, column: 'data', hasChecksum: true },
+      label: isSecretTable(table) ? ('secret' as const) : ('content' as const),
+    })),
     { table: 'snapshots', column: 'state', label: 'content', hasChecksum: false },
     ...Object.entries(sealed).flatMap(([table, names]) =>
       names.map((column) => ({ table, column, label: 'content' as const, hasChecksum: false })),

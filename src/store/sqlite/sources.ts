@@ -8,7 +8,7 @@ import type { EncryptionKeys } from '../sql/keyring.ts';
 import { readLog } from '../sql/log-source.ts';
 import { readThread } from '../sql/past/thread-source.ts';
 import { openConnection, type Connection } from './connection.ts';
-import { openCoder } from './keyring.ts';
+import { openKeyring } from './keyring.ts';
 import { LOG_FILE } from './log.ts';
 import { assertFormat } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
@@ -40,7 +40,7 @@ function openForReading(dir: string, keys: EncryptionKeys): { db: Connection; pr
   const db = openConnection(file, { readonly: true });
   try {
     assertFormat(db);
-    const coder = openCoder(db, keys);
+    const { coder } = openKeyring(db, keys);
     db.exec('BEGIN');
     return { db, prepare: createStatements(db, coder) };
   } catch (error) {

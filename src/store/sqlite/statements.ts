@@ -4,10 +4,6 @@ import type { Connection } from './connection.ts';
 import { createDriver, type Driver } from './driver.ts';
 import type { Statement } from './library.ts';
 
-/** SQL for the text of a column or expression whose content may be sealed. Plain texts cost no call of a function. */
-export const opened = (column: string): string =>
-  `iif(typeof(${column}) = 'blob', opened(${column}), ${column})`;
-
 export interface Prepare {
   (sql: string): Statement;
   readonly coder: Coder;

@@ -105,7 +105,7 @@ const DAMAGES: Record<string, Damage> = {
   'a missing head checkpoint': {
     sql: `DELETE FROM texts WHERE kind = 'c' AND name = 'c2'`,
     at: ['CheckpointSaved', 2],
-    problem: /its head checkpoint c2 is missing/,
+    problem: /checkpoint c2 is missing/,
   },
 };
 

@@ -1,7 +1,7 @@
 /**
- * Checks rows of content against derived rows and each other.
+ * Checks rows of content against derived rows and each other, and the queue against runs.
  *
- * S1 A run's frames have dense ids from 0 and texts. A4 Only open runs and existing crons have secrets. X7 Only open
+ * X5 The queue has a row for each thread with open runs, of which none is due while one executes. S1 A run's frames have dense ids from 0 and texts. A4 Only open runs and existing crons have secrets. X7 Only open
  * runs keep what they were answered. L3 No content of a run outlives it. P3 Every delta base exists. L3 Every item has a
  * value, and no value lacks an item. W1 Every owed delivery has a body; deliveries that are gone or erased have none.
  */
@@ -33,6 +33,15 @@ const checksOf = ({ shownId, listed }: WorkContext): readonly ContentCheck[] => 
     sql: `SELECT stream AS subject FROM snapshots
           WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.stream = snapshots.stream)`,
     problem: (stream) => `${stream}: its snapshot outlived its events`,
+  },
+  {
+    sql: `SELECT thread_id AS subject
+          FROM (SELECT thread_id, max(CASE status WHEN 'running' THEN 1 ELSE 0 END) AS busy
+              FROM runs WHERE ended_at IS NULL GROUP BY thread_id) AS open_runs
+            FULL JOIN (SELECT thread_id, CASE WHEN due_at IS NULL THEN 1 ELSE 0 END AS holds FROM queue) AS queued
+            USING (thread_id)
+          WHERE busy IS DISTINCT FROM holds`,
+    problem: (thread) => `thread ${thread}: its row in the queue does not fit its open runs`,
   },
   { sql: openRun('secrets'), problem: (run) => `run ${run}: a secret outlived it` },
   { sql: openRun('resume_calls'), problem: (run) => `run ${run}: what it was answered outlived it` },

@@ -26,7 +26,7 @@ export const createPastViews = (context: WorkContext, run: Run): PastViews => ({
         { from: prefix, to: `${prefix}g`, limit },
       ),
     ),
-  heads: () => run(listHeads()),
+  heads: (after, limit) => run(listHeads(after, limit)),
   savedAt: (head) => run(findSaving(context, head)),
   deliveryIds: (threadId) =>
     run(readIds('SELECT delivery_id AS id FROM deliveries WHERE thread_id = ?', [threadId])),
@@ -101,10 +101,11 @@ function* findCrons(threadId: string): Work<string[]> {
   return [...new Set([...own, ...ofRuns])].sort();
 }
 
-function* listHeads(): Work<{ threadId: string; head: string }[]> {
+function* listHeads(after: string, limit: number): Work<{ threadId: string; head: string }[]> {
   return yield rows(
-    `SELECT thread_id AS "threadId", head FROM (${selectThreads('t.head IS NOT NULL')}) AS threads ORDER BY thread_id`,
-    [],
+    `${selectThreads('t.head IS NOT NULL AND t.thread_id > @after', 't.thread_id AS "threadId", t.head AS head')}
+     ORDER BY 1 LIMIT @limit`,
+    { after, limit },
   );
 }
 

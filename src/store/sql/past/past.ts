@@ -1,5 +1,5 @@
 /** The past that an engine's connection sees, as far as all engines read it in the same way. */
-import type { History } from '../../port/past.ts';
+import type { ContentCheck, History } from '../../port/past.ts';
 import type { Ask } from '../ask.ts';
 import type { Stored } from '../coder.ts';
 import { readAll, readStream } from '../event-store.ts';
@@ -9,6 +9,9 @@ import { projectThread } from '../rows/threads.ts';
 import { toThread } from '../views/thread-queries.ts';
 import { createViews } from '../views/views.ts';
 import { rows, type Run, type Work, type WorkContext } from '../work.ts';
+import { findBadChecksum } from './checksums.ts';
+import { findBadContent } from './content-checks.ts';
+import { createNamedContent } from './named-content.ts';
 import { createPastViews } from './past-views.ts';
 import { findDifference } from './row-comparison.ts';
 
@@ -25,7 +28,7 @@ export function createPast({
   run,
   ask,
   projection,
-}: PastOptions): Omit<History, 'damage' | 'payloadFinding' | 'close'> {
+}: PastOptions): Omit<History, 'leavesOut' | 'damage' | 'close'> {
   const payloads = createPayloadReader(context, run);
   return {
     readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
@@ -38,6 +41,18 @@ export function createPast({
     threadOf: toThread,
     firstDifference: (onEvents = async () => true) => findDifference(context, run, projection, onEvents),
     eventCount: () => run(countEvents()),
+    checkContent: () => createContentCheck(context, run),
+  };
+}
+
+function createContentCheck(context: WorkContext, run: Run): ContentCheck {
+  const named = createNamedContent(context);
+  return {
+    add: (events) => run(named.add(events)),
+    finding: async () =>
+      (await run(named.end())) ??
+      (await run(findBadContent(context))) ??
+      (await run(findBadChecksum(context))),
   };
 }
 

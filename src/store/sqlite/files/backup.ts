@@ -9,12 +9,11 @@ import type { OnProgress } from '../../../kernel/progress.ts';
 import { startTurn } from '../../../kernel/turn.ts';
 import { makePrivate, syncFolder, toWriteFailure } from '../../port/disk.ts';
 import { seal } from './backup-file.ts';
-import { CONTENT_TABLES, findBadRow } from '../payloads/checksums.ts';
 import { openConnection } from '../connection.ts';
 import { headPosition } from '../../sql/event-store.ts';
+import { CONTENT_TABLES, findBadRow } from '../../sql/past/checksums.ts';
 import { LOG_FILE } from '../log.ts';
 import { assertFormat } from '../schema.ts';
-import { createRowReader } from '../row-reader.ts';
 import { createStatements, type Prepare } from '../statements.ts';
 
 export interface BackedUp {
@@ -84,12 +83,12 @@ function dropAnswers(file: string): void {
 }
 
 /** A copy of damaged content would replace a good one. */
-async function assertContent(prepare: Prepare, onProgress: OnProgress): Promise<void> {
-  const rows = createRowReader(prepare);
+async function assertContent({ driver }: Prepare, onProgress: OnProgress): Promise<void> {
+  const { run, context } = driver;
   const turn = startTurn();
   for (const [done, table] of CONTENT_TABLES.entries()) {
     onProgress({ phase: 'checking content', done, total: CONTENT_TABLES.length, unit: 'tables' });
-    const finding = findBadRow(rows, table);
+    const finding = run(findBadRow(context, table));
     if (finding !== undefined) throw new Unavailable(`nothing was written: ${finding.problem}`);
     await turn();
   }

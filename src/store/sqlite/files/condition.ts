@@ -6,7 +6,7 @@ import type { Condition } from '../../port/condition.ts';
 import type { EncryptionKeys } from '../../sql/keyring.ts';
 import { openConnection, type Connection } from '../connection.ts';
 import { assertComplete } from './high-water-mark.ts';
-import { openCoder } from '../keyring.ts';
+import { openKeyring } from '../keyring.ts';
 import { LOCK_FILE } from './lock.ts';
 import { LOG_FILE } from '../log.ts';
 import { RESERVE_FILE } from './room.ts';
@@ -21,7 +21,7 @@ export function conditionOf(dir: string, keys: EncryptionKeys = []): Condition {
     hasReserve: existsSync(join(dir, RESERVE_FILE)),
     // The mark of a running server moves.
     problem: problemOf(file, assertFormat, owner === undefined),
-    keyProblem: problemOf(file, (db) => openCoder(db, keys), false),
+    keyProblem: problemOf(file, (db) => openKeyring(db, keys), false),
   };
 }
 
