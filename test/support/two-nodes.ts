@@ -39,7 +39,7 @@ export async function withTwoNodes(url: string, use: (nodes: Nodes) => Promise<v
   const observer = await connect(readAddress(address));
   const waiting = async (): Promise<number> => {
     const [row] = await observer.ask<{ count: number }>(
-      "SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+      "SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
     );
     return row!.count;
   };

@@ -9,10 +9,18 @@ import { runHere } from '../../support/command-line.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
-import { withTcpProxy } from '../../support/tcp-proxy.ts';
+import { withTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 
 const test = suite('store, faults of PostgreSQL');
 const url = shared(test, withPostgres);
+
+/** The same database by another host, or as another role. */
+const addressOf = ({ host, user = 'postgres:postgres' }: { host?: string; user?: string }): string => {
+  const own = new URL(url());
+  return `postgres://${user}@${host ?? own.host}${own.pathname}`;
+};
+/** Through a proxy. */
+const behind = (proxy: TcpProxy): string => addressOf({ host: new URL(proxy.url).host });
 
 /** Refused in one line without the password. */
 const refused = (given: string, says: RegExp, keys: readonly string[] = []): Promise<void> =>
@@ -25,14 +33,13 @@ const refused = (given: string, says: RegExp, keys: readonly string[] = []): Pro
 
 test('an address that names no usable database is refused in one line without the password', async () => {
   const address = url();
-  const { port } = new URL(address);
   const wrong: readonly (readonly [string, RegExp])[] = [
     ['mysql://u:secret@h/d', /found no address/],
-    [`postgres://postgres:secret@127.0.0.1:${port}`, /no name of a database/],
+    [addressOf({}).replace(/[^/]+$/, ''), /no name of a database/],
     [`${address}?schema=A-b`, /schema "A-b"/],
     [`${address}?pool=2`, /pool of 2, which is no number from 3 to 200/],
-    [`postgres://nobody:secret@127.0.0.1:${port}/postgres`, /user and password/],
-    [`postgres://postgres:postgres@127.0.0.1:${port}/absent`, /no such database/],
+    [addressOf({ user: 'nobody:secret' }), /user and password/],
+    [addressOf({}).replace(/[^/]+$/, 'absent'), /no such database/],
     ['postgres://u:secret@127.0.0.1:1/d', /nothing answers there/],
   ];
   for (const [given, says] of wrong) await refused(given, says);
@@ -40,13 +47,12 @@ test('an address that names no usable database is refused in one line without th
 
 test('a role that may not create or write is refused, and leaves nothing', async () => {
   const session = await connect(readAddress(url()));
-  const { port } = new URL(url());
   await session.ask("CREATE ROLE reader LOGIN PASSWORD 'secret'");
-  const address = `postgres://reader:secret@127.0.0.1:${port}/postgres`;
+  const address = addressOf({ user: 'reader:secret' });
   await refused(address, /grant it CREATE on the schema/);
   await refused(`${address}?schema=of_reader`, /grant it CREATE/);
   await session.ask('ALTER ROLE reader SET default_transaction_read_only = on');
-  await session.ask('GRANT CREATE ON DATABASE postgres TO reader');
+  await session.ask(`GRANT CREATE ON DATABASE ${new URL(address).pathname.slice(1)} TO reader`);
   await refused(`${address}?schema=of_reader`, /takes no writes: name the primary/);
   assert.deepEqual(
     await session.ask(
@@ -60,7 +66,6 @@ test('a role that may not create or write is refused, and leaves nothing', async
 test('where the tables are there, a role needs no right to create', async () => {
   // given the roles of the page: one that owns the schema, and one for servers
   const owner = await connect(readAddress(url()));
-  const { port } = new URL(url());
   const schema = 'of_owner';
   for (const sql of [
     "CREATE ROLE service LOGIN PASSWORD 'secret'",
@@ -70,7 +75,7 @@ test('where the tables are there, a role needs no right to create', async () => 
     `ALTER DEFAULT PRIVILEGES IN SCHEMA ${schema} GRANT USAGE ON SEQUENCES TO service`,
   ])
     await owner.ask(sql);
-  const address = `postgres://service:secret@127.0.0.1:${port}/postgres?schema=${schema}`;
+  const address = `${addressOf({ user: 'service:secret' })}?schema=${schema}`;
   await refused(address, /grant it CREATE on the schema, or run "rewound migrate"/);
   await (await openTestPostgres(`${url()}?schema=${schema}`)).close();
   // when a server opens the log as the other role, then it commits and reads
@@ -159,8 +164,7 @@ test('tables of a later release, or of another program, are refused and stay as 
 
 test('L4 a commit whose answer is cut off or lost is done once', () =>
   withTcpProxy(url(), async (proxy) => {
-    const { port } = new URL(proxy.url);
-    const log = await openTestPostgres(`postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=cut`);
+    const log = await openTestPostgres(`${behind(proxy)}?schema=cut`);
     const direct = await connect(readAddress(`${url()}?schema=cut`));
     const written: string[] = [];
     const write = async (text: string): Promise<void> => {
@@ -185,8 +189,7 @@ test('L4 a commit whose answer is cut off or lost is done once', () =>
 
 test('while the database is away reads are refused with LogUnavailable, and go on when it is back', () =>
   withTcpProxy(url(), async (proxy) => {
-    const { port } = new URL(proxy.url);
-    const log = await openTestPostgres(`postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=away`);
+    const log = await openTestPostgres(`${behind(proxy)}?schema=away`);
     committed(await log.commit(batch([append('s', 0, 'a')])));
     assert.equal(await log.streamVersion('s'), 1);
     proxy.dieAfter(0);
@@ -203,8 +206,7 @@ test('while the database is away reads are refused with LogUnavailable, and go o
 
 test("while the database is away a run's commit waits, another is refused when its time is over", () =>
   withTcpProxy(url(), async (proxy) => {
-    const { port } = new URL(proxy.url);
-    const address = `postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=long_away`;
+    const address = `${behind(proxy)}?schema=long_away`;
     const told: string[] = [];
     const log = await openTestPostgres(address, { maxAwayMs: 0, onWarning: (text) => told.push(text) });
     const lease = { runId: 'r', attempt: 1, leaseId: 'l' };
@@ -224,8 +226,7 @@ test("while the database is away a run's commit waits, another is refused when i
 
 test('a log whose database is away closes, and tells what waits that its outcome is unknown', () =>
   withTcpProxy(url(), async (proxy) => {
-    const { port } = new URL(proxy.url);
-    const address = `postgres://postgres:postgres@127.0.0.1:${port}/postgres?schema=closed_away`;
+    const address = `${behind(proxy)}?schema=closed_away`;
     const log = await openTestPostgres(address, { maxAwayMs: 0 });
     const lease = { runId: 'r', attempt: 1, leaseId: 'l' };
     await grant(log, lease);

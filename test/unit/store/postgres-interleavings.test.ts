@@ -33,7 +33,9 @@ test('all reads of a snapshot see the same moment; a read that fails ends it', (
       await gate.ask('SELECT pg_advisory_lock(7)');
       const counted = reader.run(countTwice('SELECT pg_advisory_xact_lock(7)'), 'snapshot');
       await until('the reader waits', async () => {
-        const found = await gate.ask("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        const found = await gate.ask(
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+        );
         return found.length === 1;
       });
       // when
@@ -169,7 +171,9 @@ test('nodes that start at once on an empty database make its tables once', async
     Array.from({ length: 3 }, () => openTestPostgres(`${url()}${query}`)),
   );
   await until('all wait', async () => {
-    const found = await gate.ask("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    const found = await gate.ask(
+      "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+    );
     return found.length === starts.length;
   });
   await gate.end();
