@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2373,
-  test: 76421,
+  scripts: 2378,
+  test: 76458,
 };
 
 const MAX_UNUSED_LINES = 100;

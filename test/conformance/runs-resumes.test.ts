@@ -1,7 +1,7 @@
 import * as assert from 'node:assert/strict';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread, say, textsOf } from './scene.ts';
+import { config, newThread, say, startGated, textsOf } from './scene.ts';
 
 const test = suite('conformance: answers to questions');
 
@@ -93,7 +93,7 @@ for (const graph of ['asks', 'approve'])
     }));
 
 test('given two questions, when each is answered by its own at the same time, then both answers are taken', () =>
-  withServer({ config: config('platform.states.json') }, async (s) => {
+  withServer({ config: config('platform.states.json'), env: { PLATFORM_CONCURRENCY: '1' } }, async (s) => {
     const threadId = await asked(s, 'beside', { log: ['given'] });
     const thread = (await s.request('GET', `/threads/${threadId}`)).json;
     const ids = Object.values(thread.interrupts as Record<string, { id: string }[]>).flatMap((list) =>
@@ -102,6 +102,8 @@ test('given two questions, when each is answered by its own at the same time, th
     assert.equal(ids.length, 2);
     const answer = (resume: object) =>
       s.request('POST', `/threads/${threadId}/runs`, { assistant_id: 'beside', command: { resume } });
+    // No answer is executed before all of them are decided on.
+    const other = await startGated(s, await newThread(s));
     const [one, two, again] = await Promise.all([
       answer({ [ids[0]!]: 'yes' }),
       answer({ [ids[1]!]: 'no' }),
@@ -109,6 +111,7 @@ test('given two questions, when each is answered by its own at the same time, th
     ]);
     assert.deepEqual([one.status, two.status, again.status].sort(), [200, 200, 409]);
     assert.equal(two.status, 200);
+    other.open();
     const runs = await s.client.runs.list(threadId);
     const values: any = await s.client.runs.join(threadId, runs[0]!.run_id);
     assert.equal(values.log.filter((line: string) => /^(first|second): /.test(line)).length, 2);

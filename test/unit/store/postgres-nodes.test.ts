@@ -38,7 +38,11 @@ const silence = (session: Session, id: string, ms: number): Promise<unknown> =>
   });
 
 /** What `ask` finds once the node is gone. */
-async function whenGone<T>(session: Session, id: string, ask: () => Promise<readonly T[]>): Promise<readonly T[]> {
+async function whenGone<T>(
+  session: Session,
+  id: string,
+  ask: () => Promise<readonly T[]>,
+): Promise<readonly T[]> {
   for (;;) {
     await silence(session, id, 20_000);
     const found = await ask();
