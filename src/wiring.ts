@@ -6,6 +6,7 @@ import { ensureSystemAssistants } from './actors/assistants.ts';
 import { eraseImports } from './actors/broken-imports.ts';
 import { ConfigError, type Config } from './config/config.ts';
 import { startCrons } from './effects/crons.ts';
+import { watchDue } from './effects/due-watch.ts';
 import type { OwnFetch } from './effects/own-out.ts';
 import { recoverRuns } from './effects/recovery.ts';
 import { createApp } from './http/app.ts';
@@ -82,11 +83,13 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
   const streams = openStreams(log, clock);
   const { hub } = streams;
   stops.push(() => hub.close());
+  const due = watchDue({ log, clock, onFault });
+  stops.push(() => due.stop());
   const urlPolicy = urlPolicyOf(assembly);
   let ownFetch: OwnFetch | undefined;
-  if (urlPolicy !== undefined) startDeliveries(assembly, paths, urlPolicy, () => ownFetch);
+  if (urlPolicy !== undefined) startDeliveries(assembly, paths, due, urlPolicy, () => ownFetch);
   startSweepers(assembly, paths, hub);
-  const executor = startRuns(assembly, paths, hub);
+  const executor = startRuns(assembly, paths, due, hub);
 
   const stopping = new AbortController();
   let server: HttpServer | undefined;
@@ -124,7 +127,7 @@ async function start(assembly: Assembly): Promise<Omit<RunningServer, 'stop'>> {
     ]);
   });
   if (!config.http.disabled.has('crons')) {
-    const reactor = startCrons({ log, crons, start: createCronStart(context), clock, onFault });
+    const reactor = startCrons({ log, crons, start: createCronStart(context), clock, due, onFault });
     stops.push(() => reactor.stop());
   }
   return { url, graphIds: graphs.graphIds, place: log.place, log, threads, items, app };

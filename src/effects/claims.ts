@@ -1,5 +1,5 @@
 /**
- * Claims runs that are due: starts them by polling the log, or inline in the commit that creates them.
+ * Claims runs that are due: starts those that the log has, or one inline in the commit that creates it.
  *
  * X1 A claim is an event that the thread's machine allows once. X5 Pending runs are found by reading the log, so a lost
  * wake-up delays a run but never loses it.
@@ -15,6 +15,7 @@ import type { EventLog } from '../store/port/log.ts';
 import type { RunRecord } from '../store/port/views/runs.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { ThreadState } from '../thread/state.ts';
+import type { DueWatch } from './due-watch.ts';
 import type { OnFault } from './fault.ts';
 import { openingOf, type Opening } from './opening.ts';
 import type { Permits } from './permits.ts';
@@ -28,6 +29,7 @@ export interface ClaimsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly permits: Permits;
+  readonly due: DueWatch;
   readonly onFault: OnFault;
   readonly running: Pick<ReadonlyMap<string, unknown>, 'has' | 'size'>;
   /** Called when a start is committed. */
@@ -49,20 +51,17 @@ export interface Claims {
   settled(): Promise<unknown>;
 }
 
-/** Poll interval: bounds the delay after a lost wake-up. */
-const POLL_MS = 1_000;
 /** A claim is one statement, so the threads that it takes are bounded. */
 const MAX_CLAIMED = 100;
 /** Due threads that are looked at while some runs are of a clock that was ahead: some of these may not be due. */
 const MAX_LOOKED_AT = 1_000;
 
 export function openClaims(options: ClaimsOptions): Claims {
-  const { log, threads, clock, ids, permits, onFault, running, begin } = options;
+  const { log, threads, clock, ids, permits, due, onFault, running, begin } = options;
   let hasEnded = false;
   let claiming: Promise<void> | undefined;
   let again = false;
   let hasBacklog = true;
-  let cancelPoll: () => void = () => undefined;
   /** How far the clock of an earlier process was ahead: its delays go on by it. */
   let leadMs: number | undefined;
   /** Runs whose inline start is being committed. */
@@ -86,8 +85,6 @@ export function openClaims(options: ClaimsOptions): Claims {
   }
 
   async function claim(): Promise<void> {
-    cancelPoll();
-    cancelPoll = clock.after(POLL_MS, pump);
     const free = Math.min(freePermits(), MAX_CLAIMED);
     hasBacklog = free <= 0;
     if (free > 0 && log.nodes.id !== undefined) {
@@ -104,10 +101,6 @@ export function openClaims(options: ClaimsOptions): Claims {
       // Claims again only after a start succeeded: repeated failing claims would monopolise the event loop.
       if (hasBacklog && started > 0) again = true;
     }
-    const now = dueTime(clock);
-    const due = await log.views.runs.nextDue(now);
-    cancelPoll();
-    if (!hasEnded) cancelPoll = clock.after(Math.min((due ?? Infinity) - now, POLL_MS), pump);
   }
 
   const opening = (run: RunRef, attempt: number, first: number, nodeId: string): Opening =>
@@ -148,6 +141,7 @@ export function openClaims(options: ClaimsOptions): Claims {
     return true;
   }
 
+  const unsubscribe = due.on('runs', pump);
   return {
     pump,
     startInline(run) {
@@ -172,7 +166,7 @@ export function openClaims(options: ClaimsOptions): Claims {
     },
     end() {
       hasEnded = true;
-      cancelPoll();
+      unsubscribe();
     },
     settled: () => Promise.all([claiming, ...startingInline.values()]),
   };

@@ -10,6 +10,7 @@ import { plan } from '../cron/decide.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
 import { whenReserved } from '../store/port/nodes.ts';
+import type { DueWatch } from './due-watch.ts';
 import type { OnFault } from './fault.ts';
 
 export interface CronReactorOptions {
@@ -17,26 +18,24 @@ export interface CronReactorOptions {
   readonly crons: Crons;
   readonly start: StartCronRun;
   readonly clock: Clock;
+  readonly due: DueWatch;
   readonly onFault: OnFault;
 }
 
 const MAX_CONCURRENT_CRONS = 16;
-/** Poll interval: bounds the delay after a lost wake-up or a wall-clock jump. */
-const POLL_MS = 1_000;
 /** Pauses after faults double, from the first to the longest. */
 const FIRST_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 300_000;
 const REPLAN_PAGE_ROWS = 200;
 
 /** `stop` starts no further runs and waits for those being started. */
-export function startCrons({ log, crons, start, clock, onFault }: CronReactorOptions): {
+export function startCrons({ log, crons, start, clock, due, onFault }: CronReactorOptions): {
   stop(): Promise<void>;
 } {
   const underWay = new Map<string, Promise<void>>();
   /** Failed crons, each paused until a time of the monotonic clock. */
   const paused = new Map<string, { readonly pauseMs: number; readonly until: number }>();
   let stopping = false;
-  let cancelPoll: () => void = () => undefined;
   let chain: Promise<void> = Promise.resolve();
 
   function pump(): void {
@@ -46,8 +45,6 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
 
   async function claim(): Promise<void> {
     if (stopping) return;
-    cancelPoll();
-    cancelPoll = clock.after(POLL_MS, pump);
     const now = clock.now();
     const waiting = [...paused]
       .filter(([, { until }]) => until > clock.monotonic())
@@ -57,10 +54,6 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     const free = MAX_CONCURRENT_CRONS - underWay.size;
     const except = [...underWay.keys(), ...waiting];
     if (free > 0) for (const cronId of await log.views.crons.due(now, free, except)) begin(cronId);
-    const next = await log.views.crons.nextDue(now);
-    if (next === undefined || next - now >= POLL_MS || stopping) return;
-    cancelPoll();
-    cancelPoll = clock.after(next - now, pump);
   }
 
   function begin(cronId: string): void {
@@ -98,10 +91,7 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
     }
   }
 
-  const unsubscribe = log.onCommitted(({ events, elsewhere }) => {
-    const isOwn = events.some(({ type }) => type === 'CronCreated' || type === 'CronUpdated');
-    if (isOwn || elsewhere?.due.has('crons')) pump();
-  });
+  const unsubscribe = due.on('crons', pump);
   const unsubscribePoisoned = log.onPoisoned(() => (stopping = true));
   pump();
   const replanned = replan().catch((error: unknown) => onFault(error, 'planning crons'));
@@ -111,9 +101,7 @@ export function startCrons({ log, crons, start, clock, onFault }: CronReactorOpt
       stopping = true;
       unsubscribe();
       unsubscribePoisoned();
-      cancelPoll();
       await Promise.all([chain, replanned]);
-      cancelPoll();
       await Promise.all(underWay.values());
     },
   };

@@ -13,6 +13,7 @@ import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
 import type { Recorded } from '../store/port/events.ts';
 import type { EventLog, Notice } from '../store/port/log.ts';
+import type { Outlook } from '../store/port/nodes.ts';
 import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
 import type { Usage } from '../thread/usage.ts';
@@ -21,6 +22,7 @@ import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { maskFailures } from './failure-secrets.ts';
 import { leftBy, outcomeOf } from './outcome.ts';
+import type { DueWatch } from './due-watch.ts';
 import type { OnFault } from './fault.ts';
 import { callsOf, notedBy, type ResumeCalls } from './kept-calls.ts';
 import { keepsMessages } from './kept-messages.ts';
@@ -39,6 +41,7 @@ export interface ExecutorOptions {
   readonly store: Store;
   readonly graphs: GraphHost;
   readonly clock: Clock;
+  readonly due: DueWatch;
   readonly ids: Ids;
   readonly onFault: OnFault;
   /** Tells whether a client is reading the run's stream. */
@@ -66,9 +69,6 @@ export interface Executor {
   stop(graceMs: number): Promise<void>;
 }
 
-/** Interval of looking after runs whose notice may be lost. */
-const POLL_MS = 1_000;
-
 interface Running {
   readonly threadId: string;
   readonly leaseId: string;
@@ -91,7 +91,7 @@ interface Start {
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
-  const { log, threads, store, graphs, clock, ids, onFault, permits, isRead } = options;
+  const { log, threads, store, graphs, clock, ids, due, onFault, permits, isRead } = options;
   const { runTimeoutMs, stopGraceMs, maxCharges } = options;
   const running = new Map<string, Running>();
   /** Running graphs are aborted. */
@@ -100,7 +100,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   let closed = false;
   const patiently = createPatience(options.lingerClock, () => closed);
   const commitInterval = createCommitInterval(options.lingerClock);
-  const claims = openClaims({ log, threads, clock, ids, permits, onFault, running, begin });
+  const claims = openClaims({ log, threads, clock, ids, permits, due, onFault, running, begin });
 
   function begin(found: ClaimedRun, { lease, first, ledger, secret }: Opening, state: ThreadState): void {
     const { runId, threadId, kwargs } = found;
@@ -210,9 +210,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     idle = found;
   }
 
-  function watch(): void {
-    cancelWatch = clock.after(POLL_MS, watch);
-    if (log.nodes.isShared)
+  function onPoll({ hasOrphans, held }: Outlook): void {
+    if (log.nodes.isShared && (hasOrphans || held !== running.size))
       recovering ??= recover()
         .catch((error: unknown) => onFault(error, 'taking over runs'))
         .finally(() => (recovering = undefined));
@@ -240,7 +239,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     }
     if (elsewhere?.threads.size)
       lookAfter(({ threadId, isOver }) => !isOver && elsewhere.threads.has(threadId));
-    if (events.some(mayStart) || elsewhere?.due.has('runs')) claims.pump();
+    if (events.some(mayStart) || elsewhere?.mayStart) claims.pump();
   }
 
   /** Tells whether this event may allow a run to start. Completed runs matter only while others wait. */
@@ -260,8 +259,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     log.nodes.onCutOff(onCutOff),
     threads.startInline(claims.startInline),
     permits.onReleased(claims.pump),
+    due.onPoll(onPoll),
   ];
-  let cancelWatch = clock.after(POLL_MS, watch);
   claims.pump();
 
   /** Resolves when all claimed and running runs are over, after `ms` at the latest. */
@@ -279,7 +278,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
       claims.end();
       stopping = true;
       for (const stop of stops) stop();
-      cancelWatch();
       for (const { stop, hurry } of running.values()) {
         stop.abort('shutdown' satisfies StopReason);
         hurry.abort();

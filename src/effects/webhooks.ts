@@ -13,6 +13,7 @@ import { dueTime, type Clock } from '../kernel/clock.ts';
 import type { Ids } from '../kernel/ids.ts';
 import { PRODUCT } from '../kernel/product.ts';
 import type { EventLog } from '../store/port/log.ts';
+import type { DueWatch } from './due-watch.ts';
 import type { OnFault } from './fault.ts';
 import { createHostGate } from './host-gate.ts';
 import type { HttpOut } from './http-out.ts';
@@ -21,6 +22,7 @@ import type { DeliveryRecord } from '../store/port/views/deliveries.ts';
 export interface WebhooksOptions {
   readonly log: EventLog;
   readonly clock: Clock;
+  readonly due: DueWatch;
   readonly ids: Ids;
   readonly out: HttpOut;
   readonly onFault: OnFault;
@@ -43,7 +45,6 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-const POLL_MS = 5_000;
 /** Concurrent attempts that are not slow yet; `MAX_ATTEMPTS` bounds the memory of all attempts. */
 const MAX_QUICK_ATTEMPTS = 64;
 const MAX_ATTEMPTS = 512;
@@ -52,7 +53,7 @@ const SLOW_MS = 500;
 const MIN_DELAY_MS = 10;
 
 export function startWebhooks(options: WebhooksOptions): Webhooks {
-  const { log, clock, ids, out, onFault, settings = {} } = options;
+  const { log, clock, ids, out, due: watch, onFault, settings = {} } = options;
   const sign = createSigner(settings.secrets ?? []);
   const deliveries = createDeliveries({ log, ids });
   const gate = createHostGate(settings.perHost ?? 4);
@@ -66,7 +67,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   let pendingHosts: Set<string> | 'all' | undefined;
   let starved = false;
   let stopping = false;
-  let cancelPoll: () => void = () => undefined;
+  let cancelWait: () => void = () => undefined;
   let chain: Promise<void> = Promise.resolve();
   /** How far the clock of an earlier process was ahead: its pauses go on by it. */
   let leadMs: number | undefined;
@@ -77,10 +78,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     if (hosts === 'all' || pendingHosts === 'all') pendingHosts = 'all';
     else pendingHosts = new Set([...(pendingHosts ?? []), ...hosts]);
     if (!isPlanned)
-      chain = chain.then(claim).catch((error: unknown) => {
-        onFault(error, 'reading owed webhooks');
-        lookAgain(POLL_MS);
-      });
+      chain = chain.then(claim).catch((error: unknown) => onFault(error, 'reading owed webhooks'));
   }
 
   const slots = (): number => Math.min(MAX_QUICK_ATTEMPTS - quick.size, MAX_ATTEMPTS - underWay.size);
@@ -90,7 +88,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     pendingHosts = undefined;
     if (stopping) return;
     const now = dueTime(clock);
-    leadMs ??= await log.views.deliveries.lead(now);
+    leadMs ??= log.nodes.isShared ? 0 : await log.views.deliveries.lead(now);
     const ahead = now + leadMs;
     for (const host of asked === 'all' ? await log.views.deliveries.dueHosts(ahead) : asked) {
       const room = gate.room(host, clock.monotonic());
@@ -117,22 +115,16 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       }
       for (const deliveryId of own) await log.nodes.release(deliveryId);
     }
-    await plan();
+    waitForHosts();
   }
 
-  /** Schedules the next check in case no event triggers one earlier. */
-  async function plan(): Promise<void> {
-    const [now, at] = [dueTime(clock), clock.monotonic()];
-    const next = await log.views.deliveries.nextDue(now);
-    if (stopping) return;
-    const pauses = [POLL_MS, (next ?? Infinity) - now, (gate.nextOpening(at) ?? Infinity) - at];
-    lookAgain(Math.max(MIN_DELAY_MS, Math.min(...pauses)));
-  }
-
-  function lookAgain(ms: number): void {
-    if (stopping) return;
-    cancelPoll();
-    cancelPoll = clock.after(ms, () => pump('all'));
+  /** Claims again when the next host takes attempts. */
+  function waitForHosts(): void {
+    const at = clock.monotonic();
+    const next = gate.nextOpening(at);
+    cancelWait();
+    if (stopping || next === undefined) return;
+    cancelWait = clock.after(Math.max(MIN_DELAY_MS, next - at), () => pump('all'));
   }
 
   function begin(delivery: DeliveryRecord): void {
@@ -196,10 +188,11 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
     return { ...posted, response: maskIn(posted.response, url, secrets) };
   }
 
-  const unsubscribe = log.onCommitted(({ events, elsewhere }) => {
+  const unsubscribeDue = watch.on('deliveries', () => pump('all'));
+  const unsubscribe = log.onCommitted(({ events }) => {
     const hosts = events.flatMap(({ type, data }) => (type === 'WebhookOwed' ? [hostOf(data.url)] : []));
     const isUnknown = events.some(({ type }) => type === 'WebhookRedeliveryRequested');
-    if (isUnknown || elsewhere?.due.has('deliveries')) pump('all');
+    if (isUnknown) pump('all');
     else if (hosts.length > 0) pump(hosts);
   });
   // Stops sending when the log is poisoned: an unrecorded delivery would stay due and be sent again and again.
@@ -209,9 +202,10 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
   return {
     async stop() {
       stopping = true;
+      unsubscribeDue();
       unsubscribe();
       unsubscribePoisoned();
-      cancelPoll();
+      cancelWait();
       await Promise.all(underWay.values());
     },
   };

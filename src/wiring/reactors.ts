@@ -1,6 +1,7 @@
 /** Starts what acts on committed facts without being asked: the executor, webhooks and sweepers. */
 import { networkInterfaces } from 'node:os';
 import type { UrlPolicy } from '../delivery/url-policy.ts';
+import type { DueWatch } from '../effects/due-watch.ts';
 import { startExecutor, type Executor } from '../effects/executor.ts';
 import { createHttpOut } from '../effects/http-out.ts';
 import { startItemSweeper } from '../effects/item-sweeper.ts';
@@ -49,12 +50,13 @@ export function startSweepers(
 export function startDeliveries(
   { config, options: { onFault }, clock, ids, stops }: Assembly,
   { log }: WritePaths,
+  due: DueWatch,
   policy: UrlPolicy,
   ownFetch: () => OwnFetch | undefined,
 ): void {
   const reach = { policy, clock, deadlineMs: config.webhooks.timeoutMs };
   const out = createOwnOut({ out: createHttpOut(reach), ...reach, fetch: ownFetch });
-  const webhooks = startWebhooks({ log, clock, ids, out, onFault, settings: config.webhooks });
+  const webhooks = startWebhooks({ log, clock, ids, out, due, onFault, settings: config.webhooks });
   stops.push(async () => {
     // New attempts stop first, then those in progress end: none may fail merely because of the stop.
     const stopped = webhooks.stop();
@@ -66,11 +68,12 @@ export function startDeliveries(
 export function startRuns(
   { config, options: { onFault }, clock, ids, permits, graphs, stops }: Assembly,
   { log, threads, store }: WritePaths,
+  due: DueWatch,
   { isRead }: Hub,
 ): Executor {
   const { runTimeoutMs, stopGraceMs, maxAttempts: maxCharges, shutdownGraceMs } = config;
   const executor = startExecutor({
-    ...{ log, threads, store, clock, ids, onFault, permits, isRead },
+    ...{ log, threads, store, clock, ids, due, onFault, permits, isRead },
     graphs: refuseUnmatched(graphs),
     ...{
       runTimeoutMs,

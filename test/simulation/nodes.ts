@@ -1,6 +1,6 @@
 /** A process as one of several nodes: it renews itself over a wire on which questions are late and renewals get lost. */
 import { RENEWAL_MS, type Nodes } from '../../src/store/port/nodes.ts';
-import type { RunViews } from '../../src/store/port/views/runs.ts';
+import type { Views } from '../../src/store/port/views/views.ts';
 import { openMembership, type Membership, type Renewals } from '../../src/store/sql/membership.ts';
 import { joinNode, leaveNode, renewNode } from '../../src/store/sql/nodes.ts';
 import { createSharedNodes } from '../../src/store/sql/shared-nodes.ts';
@@ -20,7 +20,7 @@ export interface SimulatedNodes {
   end(leaves: boolean): void;
 }
 
-export const soleNode = (views: RunViews, now: () => number): SimulatedNodes => ({
+export const soleNode = (views: Views, now: () => number): SimulatedNodes => ({
   nodes: createSoleNode(views, now),
   join: async () => undefined,
   end: () => undefined,

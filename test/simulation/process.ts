@@ -4,6 +4,7 @@ import { createItems } from '../../src/actors/items.ts';
 import { createStore } from '../../src/actors/store.ts';
 import { createThreads, type Threads } from '../../src/actors/threads.ts';
 import { createThreadMaintenance, type ThreadMaintenance } from '../../src/actors/thread-maintenance.ts';
+import { watchDue } from '../../src/effects/due-watch.ts';
 import { startExecutor } from '../../src/effects/executor.ts';
 import { createPermits } from '../../src/effects/permits.ts';
 import { recoverRuns } from '../../src/effects/recovery.ts';
@@ -82,7 +83,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     ...{ schedule, random, faults, disk, isShared, onDisruption, crash, fail },
     nodes(views) {
       const shared = { schedule, random, faults, disk, clock, ids, isAlive, fail, onDisruption };
-      node = isShared ? oneOfSeveral(shared) : soleNode(views.runs, schedule.now);
+      node = isShared ? oneOfSeveral(shared) : soleNode(views, schedule.now);
       return node.nodes;
     },
   });
@@ -123,7 +124,9 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
     const { hub, ...streams } = openStreams(log, clock);
     readers = hub.readers;
     stops.push(() => hub.close());
-    const paying = startWebhooks({ log, clock, ids, out, onFault });
+    const due = watchDue({ log, clock, onFault });
+    stops.push(() => due.stop());
+    const paying = startWebhooks({ log, clock, ids, out, due, onFault });
     stops.push(async () => {
       const stopped = paying.stop();
       await out.close();
@@ -147,6 +150,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
         graphs,
         clock,
         ids,
+        due,
         onFault,
         permits: createPermits(concurrency),
         runTimeoutMs,

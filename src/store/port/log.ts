@@ -90,18 +90,18 @@ export interface Notice {
   readonly frames: ReadonlyMap<string, readonly StoredFrame[]>;
   /** Values that runs showed at their ends and that no checkpoint holds, as JSON text. */
   readonly untracked: ReadonlyMap<string, string>;
+  /** The first time at which one of these threads becomes due; absent for none, and for now. */
+  readonly dueAt?: number;
   /** Present where other nodes changed something too. Their events are not in `events`; frames of followed runs are in `frames`. */
   readonly elsewhere?: Elsewhere;
 }
-
-/** What may be due and is claimed by whoever asks first. */
-export type Due = 'runs' | 'crons' | 'deliveries';
 
 /** What other nodes changed: read it. */
 export interface Elsewhere {
   /** Followed threads in which more happened than saved checkpoints. */
   readonly threads: ReadonlySet<string>;
-  readonly due: ReadonlySet<Due>;
+  /** A run may start that the node which committed it did not start. */
+  readonly mayStart: boolean;
 }
 
 export interface Followed {

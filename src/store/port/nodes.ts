@@ -28,6 +28,20 @@ export interface Orphan {
   readonly isAlive: boolean;
 }
 
+export type Due = 'runs' | 'crons' | 'deliveries';
+
+/** All that a node looks for from time to time. */
+export interface Outlook {
+  /** Kinds of which something may be due. */
+  readonly due: ReadonlySet<Due>;
+  /** The next time at which something becomes due. */
+  readonly next: number | undefined;
+  /** A run executes on no living node. */
+  readonly hasOrphans: boolean;
+  /** Number of threads with a run that this node executes, as the log says. */
+  readonly held: number;
+}
+
 export interface Nodes {
   /** This node; undefined while it is cut off, when it may start nothing. */
   readonly id: string | undefined;
@@ -35,6 +49,9 @@ export interface Nodes {
   readonly isShared: boolean;
   /** Those that live. */
   all(): Promise<NodeRecord[]>;
+  /** Number of those that lived at the last `look`. */
+  readonly count: number;
+  look(now: number): Promise<Outlook>;
   onCutOff(listener: () => void): () => void;
   /** Threads of which a run may start by `now`, longest due first. Other nodes are not given them for a while. */
   claimThreads(now: number, limit: number): Promise<string[]>;

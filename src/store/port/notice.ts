@@ -9,10 +9,13 @@ export function noticeOf(
 ): Notice {
   const frames = new Map<string, StoredFrame[]>();
   const untracked = new Map<string, string>();
+  let dueAt = Infinity;
   const told = committed.filter(({ batch }) => !batch.isPast);
   for (const { batch, receipt } of told)
     for (const write of batch.payloads ?? []) {
       if (write.kind === 'untracked-values') untracked.set(write.runId, write.data);
+      // A run that may start at once has 0 or 1.
+      if (write.kind === 'queue' && (write.next ?? 0) > 1) dueAt = Math.min(dueAt, write.next!);
       if (write.kind !== 'frames') continue;
       const of = frames.get(write.runId) ?? [];
       frames.set(write.runId, of);
@@ -20,5 +23,6 @@ export function noticeOf(
         of.push({ id: write.first + index, event, data, at: receipt.at }),
       );
     }
-  return { count, events: told.flatMap(({ receipt }) => receipt.events), frames, untracked };
+  const events = told.flatMap(({ receipt }) => receipt.events);
+  return { count, events, frames, untracked, ...(dueAt < Infinity && { dueAt }) };
 }

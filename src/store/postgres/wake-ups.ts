@@ -32,7 +32,7 @@ const CHANNEL = "'rewound_' || md5(current_schema())";
 /** A hint need not survive a crash, so its commit does not wait for the disk. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(${CHANNEL}, @text)`;
 
-const ANYTHING: Hint = { due: new Set(), changed: undefined };
+const ANYTHING: Hint = { mayStart: false, changed: undefined };
 
 export function openWakeUps(address: Address, options: FollowerOptions): WakeUps {
   const { after, monotonic } = systemClock();

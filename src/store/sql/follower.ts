@@ -6,7 +6,7 @@
  */
 import { systemClock } from '../../kernel/clock.ts';
 import { LogUnavailable } from '../port/log-failures.ts';
-import type { Due, Elsewhere, Followed, Notice } from '../port/log.ts';
+import type { Elsewhere, Followed, Notice } from '../port/log.ts';
 import type { StoredFrame } from '../port/payloads.ts';
 import { isThreadEvent, type Hint } from './hints.ts';
 
@@ -44,8 +44,6 @@ const POLL_MS = 250;
 const MAX_FRAMES_BEHIND = 200;
 /** Threads that are not followed and whose versions are known, so that a new reader need not be told of what is old. */
 const MAX_REMEMBERED = 10_000;
-
-const NOTHING: ReadonlySet<Due> = new Set();
 
 export function createFollower({ look, frames, tell, onFault }: FollowerOptions): Follower {
   // Real time, whatever the server's clock says: the other nodes live in it.
@@ -114,7 +112,7 @@ export function createFollower({ look, frames, tell, onFault }: FollowerOptions)
         moved.add(run.threadId);
       }
     }
-    if (moved.size > 0) tell({ threads: moved, due: NOTHING }, new Map());
+    if (moved.size > 0) tell({ threads: moved, mayStart: false }, new Map());
   }
 
   async function readBehind(): Promise<void> {
@@ -139,7 +137,7 @@ export function createFollower({ look, frames, tell, onFault }: FollowerOptions)
       run.last = page.at(-1)?.id ?? last;
       if (run.last < last) behind.set(runId, last);
     }
-    tell({ threads: moved, due: NOTHING }, added);
+    tell({ threads: moved, mayStart: false }, added);
   }
 
   return {
@@ -184,9 +182,9 @@ export function createFollower({ look, frames, tell, onFault }: FollowerOptions)
         if (type === 'RunCompleted' && runs.has(data.runId) && !told.has(data.runId))
           moved.add(data.threadId);
       }
-      return moved.size > 0 ? { threads: moved, due: NOTHING } : undefined;
+      return moved.size > 0 ? { threads: moved, mayStart: false } : undefined;
     },
-    hear({ due, changed }) {
+    hear({ mayStart, changed }) {
       const moved = new Set<string>();
       if (changed === undefined) isLookDue = threads.size > 0;
       for (const [threadId, version] of changed?.threads ?? []) {
@@ -199,7 +197,7 @@ export function createFollower({ look, frames, tell, onFault }: FollowerOptions)
         const run = runs.get(runId);
         if (run !== undefined && last > run.last) behind.set(runId, Math.max(last, behind.get(runId) ?? -1));
       }
-      if (moved.size + due.size > 0) tell({ threads: moved, due }, new Map());
+      if (moved.size > 0 || mayStart) tell({ threads: moved, mayStart }, new Map());
       pump();
     },
     close() {

@@ -1,10 +1,11 @@
 /** Hints: a node's commits as the others hear of them. A hint may be lost, and may come twice. */
 import { THREAD_EVENTS } from '../../thread/events.ts';
 import type { DomainEvent } from '../port/events.ts';
-import type { Due, Notice } from '../port/log.ts';
+import type { Notice } from '../port/log.ts';
 
 export interface Hint {
-  readonly due: ReadonlySet<Due>;
+  /** A run may start that the node did not start. */
+  readonly mayStart: boolean;
   /** Undefined: any thread and run may have changed. */
   readonly changed:
     | {
@@ -31,7 +32,7 @@ export const UNTOLD: DomainEvent['type'] = 'CheckpointSaved';
 
 type Entries = readonly (readonly [string, number])[];
 interface Payload {
-  readonly due: readonly Due[];
+  readonly mayStart: boolean;
   readonly threads?: Entries;
   readonly runs?: Entries;
 }
@@ -39,7 +40,7 @@ interface Payload {
 export function createHintBuffer(): HintBuffer {
   const threads = new Map<string, number>();
   const runs = new Map<string, number>();
-  const due = new Set<Due>();
+  let mayStart = false;
   return {
     add({ events, frames }) {
       const started = new Set(
@@ -48,18 +49,18 @@ export function createHintBuffer(): HintBuffer {
       for (const event of events) {
         if (isThreadEvent(event) && event.type !== UNTOLD)
           threads.set(event.data.threadId, event.meta.version);
-        const what = dueFrom(event, started);
-        if (what !== undefined) due.add(what);
+        mayStart ||= isStartable(event, started);
       }
       for (const [runId, own] of frames) runs.set(runId, own.at(-1)!.id);
     },
     get isEmpty() {
-      return threads.size + runs.size + due.size === 0;
+      return threads.size + runs.size === 0 && !mayStart;
     },
     take() {
-      const short: Payload = { due: [...due] };
+      const short: Payload = { mayStart };
       const text = JSON.stringify({ ...short, threads: [...threads], runs: [...runs] } satisfies Payload);
-      for (const told of [threads, runs, due]) told.clear();
+      for (const told of [threads, runs]) told.clear();
+      mayStart = false;
       return Buffer.byteLength(text) <= MAX_HINT_BYTES ? text : JSON.stringify(short);
     },
   };
@@ -68,9 +69,9 @@ export function createHintBuffer(): HintBuffer {
 /** Undefined for what no node wrote. */
 export function readHint(text: string): Hint | undefined {
   try {
-    const { due, threads, runs } = JSON.parse(text) as Payload;
+    const { mayStart, threads, runs } = JSON.parse(text) as Payload;
     const changed = threads && runs && { threads: new Map(threads), runs: new Map(runs) };
-    return { due: new Set(due), changed };
+    return { mayStart, changed };
   } catch {
     return undefined;
   }
@@ -81,21 +82,7 @@ type ThreadFact = Extract<Told, { readonly type: keyof typeof THREAD_EVENTS }>;
 
 export const isThreadEvent = (event: Told): event is ThreadFact => event.type in THREAD_EVENTS;
 
-function dueFrom({ type, data }: Told, started: ReadonlySet<string>): Due | undefined {
-  switch (type) {
-    case 'RunCreated':
-      return started.has(data.runId) ? undefined : 'runs';
-    case 'RunRequeued':
-      return 'runs';
-    case 'RunCompleted':
-      return data.remaining > 0 ? 'runs' : undefined;
-    case 'CronCreated':
-    case 'CronUpdated':
-      return 'crons';
-    case 'WebhookOwed':
-    case 'WebhookRedeliveryRequested':
-      return 'deliveries';
-    default:
-      return undefined;
-  }
+function isStartable({ type, data }: Told, started: ReadonlySet<string>): boolean {
+  if (type === 'RunCreated') return !started.has(data.runId);
+  return type === 'RunRequeued' || (type === 'RunCompleted' && data.remaining > 0);
 }

@@ -4,6 +4,7 @@
  * X1 A renewal comes from a node that lives, so one that was silent for too long is gone for good.
  */
 import { NODE_TTL_MS, type NodeRecord, type Orphan } from '../port/nodes.ts';
+import { NEXT_DUE } from './views/due-queries.ts';
 import { rows, write, type SharedContext, type Work } from './work.ts';
 
 /** Time for which a thread that was claimed is not given to others. */
@@ -64,14 +65,42 @@ export function* livingNodes(context: SharedContext): Work<NodeRecord[]> {
   return found.map(({ id, since, renewed_at: renewedAt }) => ({ id, since, renewedAt }));
 }
 
-export function* claimThreads(
-  { clock, skipLocked }: SharedContext,
-  now: number,
-  limit: number,
-): Work<string[]> {
+/** Threads of `queue` that are due, and those whose run executes on no living node; other nodes were not just given them. */
+const dueWhere = ({ clock }: SharedContext): string =>
+  `due_at <= @now AND coalesce(picked_until, 0) < ${clock}`;
+const orphanWhere = (context: SharedContext): string =>
+  `due_at IS NULL AND coalesce(picked_until, 0) < ${context.clock}
+     AND NOT EXISTS (SELECT 1 FROM nodes WHERE id = queue.holder AND ${livesWhere(context)})`;
+
+export interface Looked {
+  readonly runs: number;
+  readonly crons: number;
+  readonly deliveries: number;
+  readonly next: number | null;
+  readonly orphans: number;
+  readonly held: number;
+  readonly nodes: number;
+}
+
+export function* look(context: SharedContext, id: string | undefined, now: number): Work<Looked> {
+  const [found]: Looked[] = yield rows(
+    `SELECT EXISTS (SELECT 1 FROM queue WHERE ${dueWhere(context)}) AS runs,
+       EXISTS (SELECT 1 FROM crons WHERE enabled = 1 AND next_at <= @now) AS crons,
+       EXISTS (SELECT 1 FROM deliveries WHERE next_at <= @now) AS deliveries,
+       (${NEXT_DUE}) AS next,
+       EXISTS (SELECT 1 FROM queue WHERE ${orphanWhere(context)}) AS orphans,
+       (SELECT count(*) FROM queue WHERE due_at IS NULL AND holder = @id) AS held,
+       (SELECT count(*) FROM nodes WHERE ${livesWhere(context)}) AS nodes`,
+    { now, id: id ?? null },
+  );
+  return found!;
+}
+
+export function* claimThreads(context: SharedContext, now: number, limit: number): Work<string[]> {
+  const { clock, skipLocked } = context;
   const claimed: { thread_id: string; due_at: number }[] = yield rows(
     `WITH due AS MATERIALIZED (
-       SELECT thread_id FROM queue WHERE due_at <= @now AND coalesce(picked_until, 0) < ${clock}
+       SELECT thread_id FROM queue WHERE ${dueWhere(context)}
        ORDER BY due_at, thread_id LIMIT @limit ${skipLocked})
      UPDATE queue SET picked_until = ${clock} + ${CLAIM_MS} FROM due WHERE queue.thread_id = due.thread_id
      RETURNING queue.thread_id, queue.due_at`,
@@ -86,8 +115,7 @@ export function* takeOver(context: SharedContext): Work<Orphan[]> {
   const { clock, skipLocked } = context;
   const found: { thread_id: string; holder: string | null; cut_off: number }[] = yield rows(
     `WITH orphans AS MATERIALIZED (
-       SELECT thread_id FROM queue WHERE due_at IS NULL AND coalesce(picked_until, 0) < ${clock}
-         AND NOT EXISTS (SELECT 1 FROM nodes WHERE id = queue.holder AND ${livesWhere(context)})
+       SELECT thread_id FROM queue WHERE ${orphanWhere(context)}
        ORDER BY thread_id LIMIT ${MAX_TAKEN_OVER} ${skipLocked})
      UPDATE queue SET picked_until = ${clock} + ${TAKEOVER_MS} FROM orphans
      WHERE queue.thread_id = orphans.thread_id

@@ -144,7 +144,7 @@ function open(options: SqliteLogOptions): EventLog {
       onPoisoned: (listener) => subscribe(poisoned, listener),
       payloads,
       views,
-      nodes: createSoleNode(views.runs, clock.now),
+      nodes: createSoleNode(views, clock.now),
       async close() {
         await writer.drain();
         writer.stop();

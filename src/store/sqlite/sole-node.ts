@@ -1,15 +1,21 @@
 /** The one node of a log whose directory no other server can open. */
 import { newToken } from '../../kernel/tokens.ts';
-import type { Nodes } from '../port/nodes.ts';
-import type { RunViews } from '../port/views/runs.ts';
+import type { Due, Nodes } from '../port/nodes.ts';
+import type { Views } from '../port/views/views.ts';
 
-export function createSoleNode({ dueThreads, busyThreads }: RunViews, now: () => number): Nodes {
+/** To ask whether something is due costs as much as to ask for it. */
+const ANYTHING: ReadonlySet<Due> = new Set(['runs', 'crons', 'deliveries']);
+
+export function createSoleNode({ runs, due }: Pick<Views, 'runs' | 'due'>, now: () => number): Nodes {
+  const { dueThreads, busyThreads } = runs;
   const id = newToken();
   const since = now();
   return {
     id,
     isShared: false,
     all: async () => [{ id, since, renewedAt: now() }],
+    count: 1,
+    look: async (at) => ({ due: ANYTHING, next: await due.next(at), hasOrphans: false, held: 0 }),
     onCutOff: () => () => undefined,
     claimThreads: dueThreads,
     takeOver: async () =>

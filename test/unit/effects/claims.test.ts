@@ -1,6 +1,7 @@
 /** Which queued run a claim starts, and of which thread. */
 import assert from 'node:assert/strict';
 import { openClaims } from '../../../src/effects/claims.ts';
+import { watchDue } from '../../../src/effects/due-watch.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import { ask } from '../../support/given.ts';
@@ -39,9 +40,10 @@ function withClaims(
       async claim(permits = 10) {
         const started: Started[] = [];
         const running = new Map<string, unknown>();
+        const onFault = (error: unknown): void => assert.fail(String(error));
+        const due = watchDue({ log, clock, onFault });
         const claims = openClaims({
-          ...{ log, threads, clock, ids, permits: createPermits(permits), running },
-          onFault: (error) => assert.fail(String(error)),
+          ...{ log, threads, clock, ids, permits: createPermits(permits), running, due, onFault },
           begin({ runId, threadId }, { lease: { attempt, leaseId } }) {
             running.set(runId, undefined);
             started.push({ runId, threadId, attempt, leaseId });
@@ -50,6 +52,7 @@ function withClaims(
         claims.pump();
         await claims.settled();
         claims.end();
+        due.stop();
         return started;
       },
     });
@@ -95,14 +98,14 @@ test('X1 given a delayed run, when it is not due, then those behind it go first 
     await tell('u', ask.createThread({}, 'u'), late('later', 9_000));
     const [soon, ...others] = await claim();
     assert.deepEqual([soon?.runId, others], ['soon', []]);
-    assert.equal(await log.views.runs.nextDue(start), start + 9_000);
+    assert.equal(await log.views.due.next(start), start + 9_000);
     await tell('t', end(soon!));
-    assert.equal(await log.views.runs.nextDue(start), start + 5_000);
+    assert.equal(await log.views.due.next(start), start + 5_000);
     await clock.advance(4_999);
     assert.deepEqual(await claim(), []);
     await clock.advance(1);
     assert.deepEqual(idsOf(await claim()), ['late']);
-    assert.equal(await log.views.runs.nextDue(start + 9_000), undefined);
+    assert.equal(await log.views.due.next(start + 9_000), undefined);
   }));
 
 test('X1 claims take the thread that is due the longest, and of it the oldest due run, begun runs first', () =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
+import { watchDue } from '../../../src/effects/due-watch.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import { recoverRuns } from '../../../src/effects/recovery.ts';
@@ -37,11 +38,13 @@ function start(
   const items = createItems({ log, clock, ids });
   const onFault = (error: unknown): void => assert.fail(String(error));
   const ttl = { refreshOnRead: false, defaultTtl: null };
-  return startExecutor({
+  const due = watchDue({ log, clock, onFault });
+  const executor = startExecutor({
     ...{
       threads,
       clock,
       ids,
+      due,
       onFault,
       permits,
       runTimeoutMs: 3_600_000,
@@ -54,6 +57,13 @@ function start(
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
     graphs: { graphIds: ['graph'], run, close: async () => undefined },
   });
+  return {
+    ...executor,
+    stop(ms) {
+      due.stop();
+      return executor.stop(ms);
+    },
+  };
 }
 
 /** Lets everything be done that is due by then. */

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import type { Threads } from '../../../src/actors/threads.ts';
+import { watchDue } from '../../../src/effects/due-watch.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import type { LostAttempt, NewCheckpoint, RunEnd, RunLink } from '../../../src/graphs/port.ts';
@@ -37,7 +38,7 @@ function startWorker({ log, clock }: TestThreads, threads: Threads, seed: number
   let begun: (attempt: Attempt) => void = () => undefined;
   const attempt = new Promise<Attempt>((resolve) => (begun = resolve));
   const executor = startExecutor({
-    ...{ threads, clock, ids, onFault, permits: createPermits(1) },
+    ...{ threads, clock, ids, onFault, permits: createPermits(1), due: watchDue({ log, clock, onFault }) },
     ...{
       runTimeoutMs: 3_600_000,
       maxCharges: 3,

@@ -4,6 +4,7 @@ import { createItems } from '../../../src/actors/items.ts';
 import { createStore } from '../../../src/actors/store.ts';
 import { cronStream } from '../../../src/cron/events.ts';
 import { startCrons } from '../../../src/effects/crons.ts';
+import { watchDue } from '../../../src/effects/due-watch.ts';
 import { startExecutor } from '../../../src/effects/executor.ts';
 import type { HttpOut, Posted } from '../../../src/effects/http-out.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
@@ -39,6 +40,7 @@ function execute({ log, clock, threads }: TestThreads): ReturnType<typeof startE
   const ttl = { refreshOnRead: false, defaultTtl: null };
   return startExecutor({
     ...{ log, clock, threads, ids, onFault, lingerClock: clock, isRead: () => true },
+    due: watchDue({ log, clock, onFault }),
     ...{ runTimeoutMs: 24 * HOUR, maxCharges: 3, stopGraceMs: 5_000, permits: createPermits(4) },
     store: createStore({ log, items, clock, ttl, embedder: undefined, onFault }),
     graphs: {
@@ -103,6 +105,7 @@ test('no slot fires twice when the clock is set while a start still reads which 
       crons,
       start,
       clock,
+      due: watchDue({ log, clock, onFault }),
       onFault,
     });
     await pass(lent, SECOND);
@@ -166,7 +169,8 @@ function deliver({ log, clock }: TestThreads, sentAt: Map<string, number[]>, pau
   };
   const pausesMs = Array.from({ length: pauses }, () => 10 * SECOND);
   const ids = seededIds(clock, createRandom(4));
-  return startWebhooks({ log, clock, ids, out, onFault, settings: { pausesMs } });
+  const due = watchDue({ log, clock, onFault });
+  return startWebhooks({ log, clock, ids, out, due, onFault, settings: { pausesMs } });
 }
 
 /** Ends a run that owes a webhook. */

@@ -47,12 +47,12 @@ test('W1 an owed webhook is due until it is delivered or given up', () =>
     await write(log, 'a', 1, failed('a', 1, NOW + 5_000));
     await write(log, 'b', 1, delivered('b', 1));
     assert.equal(await due(log, NOW), 'c:0');
-    assert.equal(await log.views.deliveries.nextDue(NOW), NOW + 5_000);
+    assert.equal(await log.views.due.next(NOW), NOW + 5_000);
     assert.equal(await due(log, NOW + 5_000), 'c:0 a:1');
     await write(log, 'a', 2, failed('a', 2, null));
     await write(log, 'c', 1, failed('c', 1, NOW + 1), delivered('c', 2));
     assert.equal(await due(log, NOW + 1e9), '');
-    assert.equal(await log.views.deliveries.nextDue(NOW), undefined);
+    assert.equal(await log.views.due.next(NOW), undefined);
     const states = async (threadId: string, runId?: string) =>
       (await log.views.deliveries.of(threadId, runId)).map((each) => `${each.deliveryId}:${each.status}`);
     assert.deepEqual((await states('t')).sort(), ['a:failed', 'b:delivered', 'c:delivered']);

@@ -74,7 +74,7 @@ async function withPlans(
 const NAMED: Record<string, (views: Views) => unknown> = {
   dueThreads: (views) => views.runs.dueThreads(1, 10),
   firstDueRun: (views) => views.runs.firstDue(['r'], 1, 1),
-  nextDueRun: (views) => views.runs.nextDue(1),
+  nextDue: (views) => views.due.next(1),
   runLead: (views) => views.runs.lead(1),
   hasOldCommands: (views) => views.retention.hasOldCommands(1),
   runsWithOldFrames: (views) =>
@@ -93,13 +93,11 @@ const NAMED: Record<string, (views: Views) => unknown> = {
   expiredThreads: (views) => views.threads.expired({ before: LATER, failedBefore: 1 }, 10),
   dueHosts: (views) => views.deliveries.dueHosts(1),
   dueDeliveries: (views) => views.deliveries.due('h', 1, 10),
-  nextDueDelivery: (views) => views.deliveries.nextDue(1),
   deliveriesOf: (views) => views.deliveries.of('t', 'r'),
   deliveryLead: (views) => views.deliveries.lead(1),
   getDelivery: (views) => views.deliveries.get('d', OWNER),
   deliveriesKeptSince: (views) => views.deliveries.keptSince(1, 10),
   dueCrons: (views) => views.crons.due(1, 10, ['c']),
-  nextDueCron: (views) => views.crons.nextDue(1),
   hasPlannedCron: (views) => views.crons.hasPlanned(1),
   cronsOfThread: (views) => views.crons.of({ threadId: 't' }),
   cronsOfAssistant: (views) => views.crons.of({ assistantId: 'a' }),

@@ -150,7 +150,7 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
     ({ runs }) => runs.isOpen(runId),
     ({ runs }) => runs.end(runId),
     ({ runs }) => runs.owesWebhook(runId),
-    ({ runs }) => runs.nextDue(now),
+    ({ due }) => due.next(now),
     ({ runs }) => runs.dueThreads(now, page.limit),
     ({ runs }) => runs.busyThreads(),
     ({ runs }) => runs.firstDue([runId, 'r1', 'r2'], now, now + 10),
@@ -173,7 +173,6 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
     ({ crons: of }) => of.count(crons, filter),
     ({ crons: of }) => of.of(random.chance(0.5) ? { threadId } : { assistantId }),
     async ({ crons: of }) => (await of.due(now, 1_000, ['c1', 'c2'])).sort(),
-    ({ crons: of }) => of.nextDue(now),
     ({ crons: of }) => of.hasPlanned(now),
 
     ({ deliveries }) => deliveries.get(idOf('deliveries', 'delivery_id'), filter),
@@ -186,7 +185,6 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
     ({ deliveries }) => deliveries.of(threadId, random.chance(0.5) ? runId : undefined),
     ({ deliveries }) => deliveries.dueHosts(now),
     ({ deliveries }) => deliveries.due(random.pick(['a', 'B']), now, page.limit, now + 10),
-    ({ deliveries }) => deliveries.nextDue(now),
     ({ deliveries }) => deliveries.lead(now),
     ({ deliveries }) => deliveries.keptSince(now, page.limit),
 

@@ -52,7 +52,6 @@ export interface CronViews {
   of(of: { readonly threadId: string } | { readonly assistantId: string }): Promise<CronEnd[]>;
   /** The longest due first, without those of `except`. */
   due(now: number, limit: number, except: readonly string[]): Promise<string[]>;
-  nextDue(after: number): Promise<number | undefined>;
   /** Whether a cron is yet to fire, or its end is yet to come: only such a cron can have the plan of a clock ahead. */
   hasPlanned(now: number): Promise<boolean>;
 }

@@ -44,7 +44,6 @@ export interface DeliveryViews {
   dueHosts(now: number): Promise<string[]>;
   /** What a host is owed now, longest due first. `ahead`: `now` by the clock that planned them later (`lead`). */
   due(host: string, now: number, limit: number, ahead?: number): Promise<DeliveryRecord[]>;
-  nextDue(now: number): Promise<number | undefined>;
   /** Returns by how many milliseconds a clock was ahead of `now` when it planned deliveries that are still owed. */
   lead(now: number): Promise<number>;
   /** Those that were delivered before that moment and still have their bodies. */

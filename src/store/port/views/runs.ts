@@ -120,8 +120,6 @@ export interface RunViews {
    * (`lead`).
    */
   firstDue(runIds: readonly string[], now: number, ahead: number): Promise<string | undefined>;
-  /** The next time after `now` at which a run becomes due. */
-  nextDue(now: number): Promise<number | undefined>;
   /** Returns by how many milliseconds a clock was ahead of `now` when it created runs that have not begun. */
   lead(now: number): Promise<number>;
 }

@@ -16,8 +16,15 @@ export interface Views {
   readonly crons: CronViews;
   readonly deliveries: DeliveryViews;
   readonly items: ItemViews;
+  readonly due: DueViews;
   readonly retention: RetentionViews;
   readonly inventory: InventoryViews;
+}
+
+/** What runs, crons and deliveries wait for. */
+export interface DueViews {
+  /** The first time after `now` at which one of them becomes due. */
+  next(now: number): Promise<number | undefined>;
 }
 
 /** Position in the order in which runs ended. */

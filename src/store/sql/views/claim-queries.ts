@@ -5,7 +5,7 @@
 import type { RunViews } from '../../port/views/runs.ts';
 import type { Ask } from '../ask.ts';
 
-type ClaimViews = Pick<RunViews, 'dueThreads' | 'busyThreads' | 'firstDue' | 'nextDue' | 'lead'>;
+type ClaimViews = Pick<RunViews, 'dueThreads' | 'busyThreads' | 'firstDue' | 'lead'>;
 
 export const claimViews = (ask: Ask): ClaimViews => ({
   async dueThreads(now, limit) {
@@ -25,10 +25,6 @@ export const claimViews = (ask: Ask): ClaimViews => ({
       { ids: runIds, now, ahead },
     );
     return row?.run_id;
-  },
-  async nextDue(now) {
-    const sql = 'SELECT min(due_at) AS at FROM queue WHERE due_at > @now';
-    return (await ask.get<{ at: number | null }>(sql, { now }))?.at ?? undefined;
   },
   async lead(now) {
     const row = await ask.get<{ at: number | null }>(

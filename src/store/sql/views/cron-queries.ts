@@ -50,10 +50,6 @@ export const cronViews = (ask: Ask): CronViews => ({
     const found = await ask.all<{ cron_id: string }>(sql, { now, limit, except });
     return found.map(({ cron_id }) => cron_id);
   },
-  async nextDue(after) {
-    const sql = 'SELECT min(next_at) AS at FROM crons WHERE enabled = 1 AND next_at > @after';
-    return (await ask.get<{ at: number | null }>(sql, { after }))?.at ?? undefined;
-  },
   async hasPlanned(now) {
     const sql = `SELECT 1 AS found FROM crons WHERE enabled = 1 AND next_at > @now
       UNION ALL SELECT 1 FROM crons WHERE enabled = 1 AND next_at IS NULL AND end_time > @now LIMIT 1`;

@@ -78,10 +78,6 @@ export const deliveryViews = (ask: Ask): DeliveryViews => ({
     );
     return found.map(toRecord);
   },
-  async nextDue(now) {
-    const sql = 'SELECT min(next_at) AS at FROM deliveries WHERE next_at > @now';
-    return (await ask.get<{ at: number | null }>(sql, { now }))?.at ?? undefined;
-  },
   async lead(now) {
     const sql = 'SELECT max(updated_at) AS at FROM deliveries WHERE next_at > @now AND updated_at > @now';
     return ((await ask.get<{ at: number | null }>(sql, { now }))?.at ?? now) - now;

@@ -6,6 +6,7 @@ import { VERSIONS } from './assistant-versions.ts';
 import { COUNTS } from './counts.ts';
 import { COUNT as CRONS_COUNT, cronViews, SEARCH as CRONS_SEARCH } from './cron-queries.ts';
 import { deliveryViews, SEARCH as DELIVERIES_SEARCH } from './delivery-queries.ts';
+import { dueViews } from './due-queries.ts';
 import { ASSISTANTS, inventoryViews } from './inventory.ts';
 import { itemViews, VECTORS, WINDOW } from './item-queries.ts';
 import { PATHS } from './namespace-queries.ts';
@@ -22,6 +23,7 @@ export const createViews = (ask: Ask, containing: PayloadReader['containing']): 
   crons: cronViews(ask),
   deliveries: deliveryViews(ask),
   items: itemViews(ask),
+  due: dueViews(ask),
   retention: retentionViews(ask),
   inventory: inventoryViews(ask),
 });
