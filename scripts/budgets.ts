@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1240,
+  src: 1242,
   'src/actors': 1795,
   'src/archive': 2208,
   'src/assistant': 174,
@@ -15,7 +15,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/config': 1325,
   'src/cron': 335,
   'src/delivery': 341,
-  'src/effects': 2755,
+  'src/effects': 2807,
   'src/examples': 241,
   'src/graphs': 10172,
   'src/http': 11567,
@@ -25,10 +25,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 6207,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1777,
+  'src/store/port': 1801,
   'src/store/postgres': 2046,
-  'src/store/sql': 7854,
-  'src/store/sqlite': 2417,
+  'src/store/sql': 7889,
+  'src/store/sqlite': 2423,
   'src/streams': 1030,
   'src/studio': 5837,
   'src/thread': 1695,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76458,
+  test: 76602,
 };
 
 const MAX_UNUSED_LINES = 100;
