@@ -25,8 +25,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/past': 6207,
   'src/protocol': 1504,
   'src/recording': 5139,
-  'src/store/port': 1801,
-  'src/store/postgres': 2046,
+  'src/store/port': 1803,
+  'src/store/postgres': 2099,
   'src/store/sql': 7889,
   'src/store/sqlite': 2423,
   'src/streams': 1030,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76602,
+  test: 76689,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -16,7 +16,7 @@ const CODES: Readonly<Record<string, number>> = {
   ConfigError: EXIT_USAGE,
   ...Object.fromEntries(
     [
-      ...['Unavailable', 'RowsOutdated', 'DataDirectoryBusy', 'BackupDamaged', 'LogIncomplete'],
+      ...['Unavailable', 'LogAway', 'RowsOutdated', 'DataDirectoryBusy', 'BackupDamaged', 'LogIncomplete'],
       ...[
         'NoFile',
         'ExportRefused',

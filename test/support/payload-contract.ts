@@ -46,6 +46,25 @@ async function countValues(log: EventLog): Promise<number> {
 }
 
 export function payloadContract(test: ReturnType<typeof suite>, lend: LendLog): void {
+  test('names of channels, tasks and graphs may have a NUL and control characters', () =>
+    lend(async ({ log }) => {
+      const names = ['a\0b', '\u0001', '\u00010000', '\0\u0001'];
+      for (const [at, name] of names.entries()) {
+        const written = [{ taskId: name, idx: 0, channel: name, data: '1' }];
+        const text = checkpoint(`c${at}`, { [name]: '1' }, { [name]: at }, { ns: name });
+        const where = { threadId: 't', runId: 'r', ns: name, checkpointId: `c${at}` };
+        await write(log, saved(text), { kind: 'checkpoint-writes', ...where, writes: written });
+      }
+      for (const [at, name] of names.entries()) {
+        const found = await log.payloads.checkpoint('t', name);
+        assert.deepEqual(found?.blobs, [{ channel: name, version: '1', data: String(at) }]);
+        assert.deepEqual(
+          found?.writes.map(({ taskId, channel }) => [taskId, channel]),
+          [[name, name]],
+        );
+      }
+    }));
+
   test('P3 a checkpoint stores only the changed channel, and each reads its own values', () =>
     lend(async ({ log }) => {
       const long = { messages: 'x'.repeat(1000) };

@@ -8,7 +8,9 @@ export class LogUnavailable extends Error {
 }
 
 /** The store does not answer for now, and nothing of the call was written: it can be repeated as it is. */
-export class LogAway extends LogUnavailable {}
+export class LogAway extends LogUnavailable {
+  override readonly name = 'LogAway';
+}
 
 /** The disk is full and nothing was written. The command can be repeated when there is space. */
 export class LogFull extends Error {

@@ -15,6 +15,7 @@ export interface Address {
 const FORM = /^(postgres(?:ql)?:\/\/)(?:([^@/?#]*)@)?([^/?#]*)(\/[^?#]*)?(?:\?([^#]*))?$/i;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[^:[\],\s]*)(?::\d{1,5})?$/i;
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
+const STRICT = /^(?:prefer|require|verify-ca)$/;
 const DEFAULT_POOL = 10;
 /** Two are for scans. */
 const MIN_POOL = 3;
@@ -41,6 +42,9 @@ export function readAddress(text: string, variable = 'PLATFORM_DATABASE_URL'): A
       `found a pool of ${parameters.get('pool')}, which is no number from ${MIN_POOL} to ${MAX_POOL}`,
     );
   for (const own of ['schema', 'pool']) parameters.delete(own);
+  // The driver takes them for this, and warns of it in many lines.
+  if (STRICT.test(parameters.get('sslmode') ?? '') && !parameters.has('uselibpqcompat'))
+    parameters.set('sslmode', 'verify-full');
   const rest = `${path}${parameters.size > 0 ? `?${parameters}` : ''}`;
   const urls = hosts.split(',').map((host) => {
     if (!HOST.test(host)) throw wrong(`found the host ${JSON.stringify(host)}`);

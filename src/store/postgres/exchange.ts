@@ -27,7 +27,7 @@ interface Statement {
   /** Names or places of the values, in the order of `$1`, `$2` and so on. */
   readonly params: readonly (string | number)[];
   types: readonly number[];
-  fields: readonly { readonly name: string; readonly decode: ((text: string) => unknown) | undefined }[];
+  fields: readonly { readonly name: string; readonly decode: (text: string) => unknown }[];
 }
 
 /** State of a connection that outlives its transactions: prepared statements, and row ids that are drawn. */
@@ -280,7 +280,7 @@ export function createExchange<T>(
       const row: Record<string, unknown> = {};
       for (const [at, { name, decode }] of statement.fields.entries()) {
         const text = fields[at]!;
-        row[name] = text === null || decode === undefined ? text : decode(text);
+        row[name] = text === null ? text : decode(text);
       }
       rows.push(row as Row);
     },

@@ -20,7 +20,7 @@ import { createAsk } from './ask.ts';
 import { lookAt, nextFrames } from './look.ts';
 import { joinNodes } from './nodes.ts';
 import { assertUsable } from './pooler.ts';
-import { findTables, prepareSchema } from './schema.ts';
+import { assertRights, findTables, prepareSchema } from './schema.ts';
 import { connect, createPool, type Session } from './sessions.ts';
 import { contextOf } from './shared.ts';
 import { openWakeUps } from './wake-ups.ts';
@@ -175,6 +175,7 @@ function* prepareLog(
   isImport = false,
 ): Work<Keyring> {
   yield* prepareSchema(tables, schema, isImport);
+  yield* assertRights();
   return yield* openKeyring('it', keys, true);
 }
 

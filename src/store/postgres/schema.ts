@@ -139,6 +139,27 @@ export function* findTables(isImport = false): Work<boolean> {
   return true;
 }
 
+/** Throws `Unavailable` for a role that may not do to the tables what a server does. */
+export function* assertRights(): Work<void> {
+  const [lacking]: { name: string }[] = yield rows(
+    `SELECT name FROM unnest(@names::text[]) AS name, to_regclass(name) AS found
+     WHERE NOT (${RIGHTS.map((right) => `has_table_privilege(found, '${right}')`).join(' AND ')})
+     UNION ALL SELECT name FROM unnest(@sequences::text[]) AS name WHERE NOT has_sequence_privilege(to_regclass(name), 'USAGE')
+     UNION ALL SELECT '' WHERE current_setting('transaction_read_only') = 'on'`,
+    {
+      names: JSON.stringify(['meta', ...CONTENT_TABLES, ...Object.keys(SHARED)]),
+      sequences: JSON.stringify(NUMBERED_TABLES.map((name) => `${name}_ids`)),
+    },
+  );
+  if (lacking === undefined) return;
+  if (lacking.name === '') throw new Unavailable('it takes no writes: name the primary');
+  throw new Unavailable(
+    `the role lacks rights on "${lacking.name}": grant it ${RIGHTS.join(', ')} on all tables of the schema and USAGE on its sequences`,
+  );
+}
+
+const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+
 /** Makes the tables for a whole log, or empties those of an import that broke. False, and nothing is done, when there are events. */
 export function* beginImport(schema: string | undefined): Work<boolean> {
   yield* prepareSchema(SCHEMA, schema, true);

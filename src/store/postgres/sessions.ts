@@ -43,12 +43,21 @@ const LIMITS = [
 const OLDEST = 150_000;
 
 /** One statement, because a pooler may refuse parameters at the start of a connection. */
-const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_version_num')::int AS version,
-  current_setting('server_version') AS said, pg_backend_pid() AS pid, (SELECT count(set_config(name, CASE name ${LIMITS.map(
+const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_encoding') AS encoding,
+  current_setting('server_version_num')::int AS version, current_setting('server_version') AS said, pg_backend_pid() AS pid, (SELECT count(set_config(name, CASE name ${LIMITS.map(
     ([name, value]) => `WHEN '${name}' THEN '${value}'`,
   ).join(' ')} END, false)) FROM pg_settings WHERE name IN (${LIMITS.map(([name]) => `'${name}'`).join()})),
+  set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
   set_config('bytea_output', 'hex', false), set_config('default_transaction_isolation', 'read committed', false),
   set_config('search_path', coalesce($1, current_setting('search_path')), false)`;
+
+interface Setup {
+  readonly standby: boolean;
+  readonly encoding: string;
+  readonly version: number;
+  readonly said: string;
+  readonly pid: number;
+}
 
 /** A server that will not do, however often it is asked. */
 class Unsuitable extends Error {}
@@ -75,12 +84,13 @@ async function connectTo(connectionString: string, schema: string | undefined): 
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const found = await client.query<{ standby: boolean; version: number; said: string; pid: number }>(
-      SETUP,
-      [schema ?? null],
-    );
-    const { standby, version, said, pid } = found.rows[0]!;
+    const found = await client.query<Setup>(SETUP, [schema ?? null]);
+    const { standby, encoding, version, said, pid } = found.rows[0]!;
     if (version < OLDEST) throw new Unsuitable(`it is PostgreSQL ${said}, 15 or later is needed`);
+    if (encoding !== 'UTF8')
+      throw new Unsuitable(
+        `it is encoded as ${encoding}: create a database with ENCODING 'UTF8' TEMPLATE template0`,
+      );
     if (standby) throw new Unsuitable('it is a standby, which takes no writes: name the primary');
     // A pooler answers the start of a connection itself.
     const { processID } = client as unknown as { processID: number };
@@ -236,4 +246,8 @@ export const isAway = (error: unknown): boolean =>
 
 /** `LogAway` in the place of an error of the connection. */
 const away = (error: unknown): unknown =>
-  isAway(error) ? Object.assign(new LogAway('the database does not answer'), { cause: error }) : error;
+  isAway(error)
+    ? Object.assign(new LogAway(`the database does not answer: ${(error as Error).message}`), {
+        cause: error,
+      })
+    : error;

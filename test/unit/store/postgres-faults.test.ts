@@ -45,6 +45,40 @@ test('an address that names no usable database is refused in one line without th
   for (const [given, says] of wrong) await refused(given, says);
 });
 
+test('a database of another encoding is refused, whatever a log would write', async () => {
+  const session = await connect(readAddress(url()));
+  for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+    await session.ask(`CREATE DATABASE other_${encoding} ENCODING '${encoding}' TEMPLATE template0`);
+    const { port } = new URL(url());
+    const address = `postgres://postgres:postgres@127.0.0.1:${port}/other_${encoding.toLowerCase()}`;
+    await refused(address, new RegExp(`encoded as ${encoding}: create a database with ENCODING 'UTF8'`));
+  }
+  await session.end();
+});
+
+test("L1 commits wait for the server's disk, whatever the settings of the role", async () => {
+  const owner = await connect(readAddress(url()));
+  await owner.ask("CREATE ROLE hasty SUPERUSER LOGIN PASSWORD 'secret'");
+  const address = readAddress(url().replace('postgres:postgres@', 'hasty:secret@'));
+  const settingOf = async (): Promise<unknown> => {
+    const session = await connect(address);
+    const [found] = await session.ask("SELECT current_setting('synchronous_commit') AS value");
+    await session.end();
+    return found!['value'];
+  };
+  await owner.ask('ALTER ROLE hasty SET synchronous_commit = off');
+  assert.equal(await settingOf(), 'on');
+  await owner.ask('ALTER ROLE hasty SET synchronous_commit = remote_apply');
+  assert.equal(await settingOf(), 'remote_apply');
+  await owner.end();
+});
+
+test('an address that asks for TLS in any form gets certificates checked, without a word of the driver', () => {
+  for (const mode of ['prefer', 'require', 'verify-ca', 'verify-full'])
+    assert.match(readAddress(`postgres://u@h/d?sslmode=${mode}`).urls[0]!, /sslmode=verify-full$/);
+  assert.match(readAddress('postgres://u@h/d?sslmode=disable').urls[0]!, /sslmode=disable$/);
+});
+
 test('a role that may not create or write is refused, and leaves nothing', async () => {
   const session = await connect(readAddress(url()));
   await session.ask("CREATE ROLE reader LOGIN PASSWORD 'secret'");
@@ -78,6 +112,28 @@ test('where the tables are there, a role needs no right to create', async () => 
   const address = `${addressOf({ user: 'service:secret' })}?schema=${schema}`;
   await refused(address, /grant it CREATE on the schema, or run "rewound migrate"/);
   await (await openTestPostgres(`${url()}?schema=${schema}`)).close();
+  // and one that lacks a right, on a sequence or a table, or reads only
+  for (const [change, undo, says] of [
+    [
+      'REVOKE USAGE ON SEQUENCE S.frames_ids FROM',
+      'GRANT USAGE ON SEQUENCE S.frames_ids TO',
+      /rights on "frames_ids"/,
+    ],
+    [
+      'REVOKE INSERT ON S.nodes FROM',
+      'GRANT INSERT ON S.nodes TO',
+      /lacks rights on "nodes": grant it SELECT, INSERT,/,
+    ],
+    [
+      'ALTER ROLE service SET default_transaction_read_only = on --',
+      'ALTER ROLE service RESET ALL --',
+      /takes no writes/,
+    ],
+  ] as const) {
+    await owner.ask(`${change.replace('S.', `${schema}.`)} service`);
+    await refused(address, says);
+    await owner.ask(`${undo.replace('S.', `${schema}.`)} service`);
+  }
   // when a server opens the log as the other role, then it commits and reads
   const log = await openTestPostgres(address);
   committed(await log.commit(batch([append('s', 0, 'one')])));

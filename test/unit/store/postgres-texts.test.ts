@@ -86,4 +86,16 @@ test('P3 a checkpoint that another node has saved anew is no base as it was befo
     );
   }));
 
+test('names of channels may have half a pair of UTF-16', () =>
+  withNodes(async ({ one, other }) => {
+    const name = 'a\ud800';
+    const payloads = [saved(checkpoint('c1', { [name]: '1' }, { [name]: 1 }))];
+    committed(await one.commit(batch([], { payloads })));
+    const found = await other.payloads.checkpoint('t', '', 'c1');
+    assert.deepEqual(
+      found?.blobs.map(({ channel }) => channel),
+      [name],
+    );
+  }));
+
 test.run();
