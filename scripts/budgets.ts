@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2807,
   'src/examples': 241,
   'src/graphs': 10172,
-  'src/http': 11567,
+  'src/http': 11581,
   'src/item': 304,
   'src/kernel': 1862,
   'src/observe': 418,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76689,
+  test: 76704,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { withPostgres } from '../support/postgres.ts';
 import { shared } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
+import { until } from '../support/until.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { newThread, say, textsOf, untilMark } from './scene.ts';
 import { openStream, readFrames, type Frame } from './stream-reader.ts';
@@ -19,6 +20,13 @@ const nodes = shared<{ readonly a: TestServer; readonly b: TestServer }>(test, (
     return withServer({ env }, (a) => withServer({ env: narrow }, (b) => use({ a, b })));
   }),
 );
+
+test('/ok and /server of each node tell how many share the log', async () => {
+  for (const s of Object.values(nodes())) {
+    await until('the nodes have met', async () => (await s.request('GET', '/ok')).json.nodes === 2);
+    assert.equal((await s.request('GET', '/server')).json.nodes.length, 2);
+  }
+});
 
 /** A run of `count` steps on the first node, each behind its own file. */
 async function startSteps(count: number) {

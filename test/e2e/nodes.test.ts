@@ -174,6 +174,7 @@ if (process.env['NODES'] === 'all') {
             const a = await start(url.replace(new URL(url).host, new URL(proxy.url).host));
             const { thread, run, marks, open } = await begin(a, dir);
             proxy[way]();
+            await until('a load balancer is told', async () => (await a.ask('GET', '/ok')).status === 503);
             await reached(marks, 'step 3', 2);
             await open();
             await joinRun(b!, thread, run);
@@ -181,7 +182,8 @@ if (process.env['NODES'] === 'all') {
             assertDense(frames);
             proxy.comeBack();
             const isBack = async (): Promise<boolean> =>
-              (await b!.ask('GET', '/server')).json.nodes.length === 2;
+              (await b!.ask('GET', '/server')).json.nodes.length === 2 &&
+              (await a.ask('GET', '/ok')).json.nodes === 2;
             await until('the server is back', isBack);
             const later = await createThread(a);
             await joinRun(a, later, await createRun(a, later, { assistant_id: 'echo', input: {} }));

@@ -6,12 +6,18 @@ import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { id, time } from '../reply-fields.ts';
 import { json, nothing, problem, text } from '../openapi/descriptions.ts';
-import { jsonReply, notWell, toStudio } from '../replies.ts';
+import { cutOff, jsonReply, notWell, toStudio } from '../replies.ts';
 import { prefersPage } from '../studio/page.ts';
 import { toJsonMetrics, toPrometheus } from './metrics.ts';
 import { metricsQuery, okQuery } from './schemas.ts';
 
-const ok = z.object({ ok: z.literal(true), services: z.object({}).optional() });
+const ok = z.object({
+  ...{ ok: z.literal(true), services: z.object({}).optional() },
+  nodes: z
+    .int()
+    .optional()
+    .meta({ description: 'Servers that share the log and lived a second ago; absent for a log in files.' }),
+});
 
 const info = z.object({
   version: z.string(),
@@ -55,6 +61,7 @@ const openapi = z.looseObject({ openapi: z.string() });
 const well = {
   200: json(ok, 'The server is up'),
   500: json(problem, 'With `check_db`: the log does not respond'),
+  503: json(problem, 'The server is cut off from the log that it shares with others, and executes nothing'),
 };
 
 /** A2 Of runs on threads that the caller may read. */
@@ -184,7 +191,11 @@ export const systemEndpoints: readonly Endpoint[] = [
   }),
 ];
 
-async function checkHealth({ http, about, onFault }: ServerContext, checksLog: boolean): Promise<Response> {
+async function checkHealth(
+  { http, about, log: { nodes }, onFault }: ServerContext,
+  checksLog: boolean,
+): Promise<Response> {
+  if (nodes.id === undefined) throw cutOff();
   // `/ok` answers also with the group `meta` disabled, but without checking the log.
   if (checksLog && !http.disabled.has('meta'))
     try {
@@ -193,5 +204,5 @@ async function checkHealth({ http, about, onFault }: ServerContext, checksLog: b
       onFault(error, 'checking the log');
       throw notWell();
     }
-  return jsonReply({ ok: true, services: {} });
+  return jsonReply({ ok: true, services: {}, ...(nodes.isShared && { nodes: nodes.count }) });
 }

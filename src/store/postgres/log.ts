@@ -93,17 +93,16 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const node = await joinNodes({ url: options.url, clock, run: read }).catch((error: unknown) => {
     throw unusable(address, error);
   });
-  const wakeUps = openWakeUps(
+  const listenTo =
     options.listenUrl === undefined
       ? address
-      : { ...readAddress(options.listenUrl, 'PLATFORM_DATABASE_LISTEN_URL'), schema: address.schema },
-    {
-      look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
-      frames: (after) => readMoment(nextFrames(context, after)),
-      tell: (elsewhere, frames) => announce({ events: [], frames, untracked: new Map(), elsewhere }),
-      onFault,
-    },
-  );
+      : { ...readAddress(options.listenUrl, 'PLATFORM_DATABASE_LISTEN_URL'), schema: address.schema };
+  const wakeUps = openWakeUps(listenTo, () => node.nodes.count, {
+    look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
+    frames: (after) => readMoment(nextFrames(context, after)),
+    tell: (elsewhere, frames) => announce({ events: [], frames, untracked: new Map(), elsewhere }),
+    onFault,
+  });
   return {
     place: address.shown,
     async bytes() {

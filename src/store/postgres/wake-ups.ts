@@ -1,7 +1,7 @@
 /**
  * Nodes of a database tell each other of their commits, on a connection of its own (LISTEN, NOTIFY), which is made again whenever
- * it is lost. A hint that is told meanwhile is lost: each node looks by itself, too (`follower.ts`). A node that has heard no other
- * one for a minute tells nothing.
+ * it is lost. A hint that is told meanwhile is lost: each node looks by itself, too (`follower.ts`). Each hint reaches every node, so
+ * the more nodes there are the fewer hints each tells; more than `MAX_TELLING` only look.
  */
 import { systemClock } from '../../kernel/clock.ts';
 import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
@@ -18,14 +18,12 @@ export interface WakeUps {
 }
 
 /** Hints of so many milliseconds are one. */
-const HINT_INTERVAL_MS = 10;
+const MIN_HINT_INTERVAL_MS = 10;
+/** The database delivers no more than so many hints a second, over all pairs of nodes. */
+const MAX_HINTS_PER_SECOND = 10_000;
+/** With more nodes hints would come later than the looks. */
+const MAX_TELLING = 50;
 const RECONNECT_MS = 1_000;
-/** A node that is silent for longer is gone. */
-const PRESENT_MS = 60_000;
-const PRESENCE_INTERVAL_MS = 20_000;
-/** A node that begins to listen says `HELLO`; each node says `HERE` in answer and from time to time. */
-const HELLO = 'hello';
-const HERE = 'here';
 
 /** Schemas of one database are different deployments. */
 const CHANNEL = "'rewound_' || md5(current_schema())";
@@ -34,7 +32,8 @@ const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(
 
 const ANYTHING: Hint = { mayStart: false, changed: undefined };
 
-export function openWakeUps(address: Address, options: FollowerOptions): WakeUps {
+/** `nodes`: how many live. */
+export function openWakeUps(address: Address, nodes: () => number, options: FollowerOptions): WakeUps {
   const { after, monotonic } = systemClock();
   const { follow, note, hear, close } = createFollower(options);
   const buffer = createHintBuffer();
@@ -42,22 +41,7 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
   let isClosed = false;
   let isSending = false;
   let sentAt = -Infinity;
-  let heardAt = -Infinity;
   let cancel: () => void = () => undefined;
-  let said: Promise<unknown> = Promise.resolve();
-  let cancelPresence = after(PRESENCE_INTERVAL_MS, sayHere);
-
-  function sayHere(): void {
-    cancelPresence = after(PRESENCE_INTERVAL_MS, sayHere);
-    void say(HERE);
-  }
-
-  /** One after the other: the connection has one statement at a time. */
-  function say(text: string): Promise<unknown> {
-    return (said = said
-      .then(() => (session?.isLost === false ? session.ask(NOTIFY, { text }) : []))
-      .catch(() => undefined));
-  }
 
   async function listen(): Promise<void> {
     try {
@@ -65,8 +49,6 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       own.onLost(() => session === own && listenLater());
       if (isClosed) return await own.end();
       own.onNotification((text) => {
-        heardAt = monotonic();
-        if (text === HELLO) void say(HERE);
         const hint = readHint(text);
         if (hint !== undefined) hear(hint);
       });
@@ -74,7 +56,6 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       await own.ask(`LISTEN ${row!.channel}`);
       // What the others told before is lost.
       hear(ANYTHING);
-      await say(HELLO);
     } catch {
       await session?.end();
       listenLater();
@@ -88,10 +69,12 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
 
   async function send(): Promise<void> {
     while (!buffer.isEmpty && !isClosed) {
-      const rest = sentAt + HINT_INTERVAL_MS - monotonic();
+      const interval = Math.max(MIN_HINT_INTERVAL_MS, (nodes() ** 2 * 1_000) / MAX_HINTS_PER_SECOND);
+      const rest = sentAt + interval - monotonic();
       if (rest > 0) await new Promise<void>((resolve) => void after(rest, resolve));
       sentAt = monotonic();
-      await say(buffer.take());
+      const text = buffer.take();
+      if (session?.isLost === false) await session.ask(NOTIFY, { text }).catch(() => undefined);
     }
   }
 
@@ -99,7 +82,7 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
   return {
     follow,
     tell(notice) {
-      if (monotonic() - heardAt < PRESENT_MS) buffer.add(notice);
+      if (nodes() > 1 && nodes() <= MAX_TELLING) buffer.add(notice);
       if (!isSending && !buffer.isEmpty) {
         isSending = true;
         void send().finally(() => (isSending = false));
@@ -110,7 +93,6 @@ export function openWakeUps(address: Address, options: FollowerOptions): WakeUps
       isClosed = true;
       close();
       cancel();
-      cancelPresence();
       await session?.end();
     },
   };

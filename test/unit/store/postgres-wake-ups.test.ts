@@ -17,6 +17,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
+import { until } from '../../support/until.ts';
 
 const test = suite('store, nodes of one PostgreSQL');
 const url = shared(test, withPostgres);
@@ -41,11 +42,15 @@ async function withNodes(use: (nodes: Nodes) => Promise<void>, hints: Hints = 'h
     });
   const a = await open();
   const session = await connect(readAddress(address));
-  const met = hears(session, hints === 'twice');
   const [row] = await session.ask<{ channel: string }>(`SELECT ${CHANNEL} AS channel`);
-  await session.ask(`LISTEN ${row!.channel}`);
+  if (hints === 'twice') await repeatHints(session, row!.channel);
   const b = await open();
-  if (hints !== 'lost') await met;
+  for (const { nodes } of [a, b]) await nodes.look(0);
+  if (hints !== 'lost')
+    await until('both listen', async () => {
+      const sql = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN ${row!.channel}' AND pid <> pg_backend_pid()`;
+      return (await session.ask(sql)).length === 2;
+    });
   try {
     await use({ a, b });
     assert.deepEqual(faults, []);
@@ -54,20 +59,19 @@ async function withNodes(use: (nodes: Nodes) => Promise<void>, hints: Hints = 'h
   }
 }
 
-/** Resolves when a node has answered another one. `twice`: each hint is sent once more. */
-const hears = (session: Session, twice: boolean): Promise<void> =>
-  new Promise((resolve) => {
-    const heard = new Set<string>();
-    let said: Promise<unknown> = Promise.resolve();
-    session.onNotification((text) => {
-      if (text === 'here') resolve();
-      else if (twice && !heard.has(text))
-        said = said
-          .then(() => session.ask(`SELECT pg_notify(${CHANNEL}, @text)`, { text }))
-          .catch(() => undefined);
-      heard.add(text);
-    });
+/** Sends each hint once more. */
+async function repeatHints(session: Session, channel: string): Promise<void> {
+  const heard = new Set<string>();
+  let said: Promise<unknown> = Promise.resolve();
+  session.onNotification((text) => {
+    if (!heard.has(text))
+      said = said
+        .then(() => session.ask(`SELECT pg_notify(${CHANNEL}, @text)`, { text }))
+        .catch(() => undefined);
+    heard.add(text);
   });
+  await session.ask(`LISTEN ${channel}`);
+}
 
 const add = async (log: EventLog, from: number, ...events: ThreadEvent[]): Promise<void> =>
   void committed(await log.commit(batch([{ stream: threadStream(THREAD), expected: from, events }])));
