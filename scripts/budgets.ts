@@ -15,7 +15,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/config': 1325,
   'src/cron': 335,
   'src/delivery': 341,
-  'src/effects': 2807,
+  'src/effects': 2818,
   'src/examples': 241,
   'src/graphs': 10172,
   'src/http': 11581,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76704,
+  test: 76723,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -139,14 +139,14 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
     for (const { done } of [...entries, ...take()]) done?.settle(error);
   }
 
-  const writesOf = (entries: readonly Entry[]): readonly RunWrite[] => {
+  const writesOf = (entries: readonly Entry[], isOver = false): readonly RunWrite[] => {
     const writes = withoutPast(
       lease.runId,
       entries.map(({ write }) => write),
       hasKept,
     );
     hasKept ||= writes.some(({ payload }) => payload.kind === 'resume');
-    return forgetful ? onlyLatest(writes) : writes;
+    return forgetful ? onlyLatest(writes, isOver) : writes;
   };
 
   async function commit(taken: readonly Entry[]): Promise<void> {
@@ -262,8 +262,9 @@ export function openRunWrites(options: RunWritesOptions): RunWrites {
       }
       try {
         // The end of the run erases what it was answered.
-        const remaining = writesOf(entries).filter(
-          ({ payload }) => payload.kind !== 'resume' || command.type !== 'CompleteRun',
+        const isOver = command.type === 'CompleteRun';
+        const remaining = writesOf(entries, isOver).filter(
+          ({ payload }) => payload.kind !== 'resume' || !isOver,
         );
         const commands = [...remaining.flatMap((write) => write.command ?? []), command];
         const own = remaining.map(({ payload }) => payload);

@@ -2,6 +2,7 @@ import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { suite } from '../support/suite.ts';
+import { reached } from '../e2e/marks.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
 import { ended, say, textsOf } from './scene.ts';
 import { readFrames } from './stream-reader.ts';
@@ -96,6 +97,24 @@ test('given stateless runs, when they fail, ask or are unknown, then wait and jo
     const asked = (await s.client.runs.wait(null, 'asks', { input: {} })) as { __interrupt__: unknown[] };
     assert.equal(asked.__interrupt__.length, 1);
     assert.equal((await s.request('GET', '/runs/00000000-0000-4000-8000-000000000000/join')).status, 404);
+  }));
+
+test('given a stop after the first update of a function, its stateless run goes on from there (X5)', () =>
+  withServer({}, async (s) => {
+    // given: input and first update are in one commit
+    const [marks, gate] = [join(s.dir, 'marks'), join(s.dir, 'gate')];
+    writeFileSync(`${gate}1`, '');
+    const run = await s.client.runs.create(null, 'steps', {
+      input: say('begin'),
+      config: { configurable: { marks, gate, count: 2 } },
+    });
+    await reached(marks, 'step 2');
+    // when
+    await s.restart();
+    writeFileSync(`${gate}2`, '');
+    // then
+    const { json } = await s.request('GET', `/runs/${run.run_id}/join`);
+    assert.deepEqual(textsOf(json), ['begin', 'step 1', 'step 2']);
   }));
 
 test('given 20 stateless runs at once, when all have ended, then each had its own thread', () =>
