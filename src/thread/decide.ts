@@ -28,6 +28,7 @@ import {
   hasBegun,
   isLiving,
   openRun,
+  openRunIds,
   type LivingThread,
   type ThreadState,
 } from './state.ts';
@@ -44,8 +45,10 @@ export interface NewRun {
   readonly metadata: JsonObject;
   readonly kwargs: RunKwargs;
   readonly notBefore: number;
-  /** The run is refused unless the thread is idle and this is its head checkpoint. */
+  /** The run is refused unless this is the thread's head checkpoint. */
   readonly ifHead?: string | null;
+  /** The run is refused unless the thread's open runs are these. */
+  readonly ifOpen?: readonly string[];
 }
 
 export type ThreadCommand =
@@ -208,8 +211,9 @@ function decideFacts(command: ThreadCommand, state: ThreadState, can: Can): Deci
 }
 
 function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread, can: Can): Decision {
-  const { type: _, assistantMetadata, ownMetadata, ifHead, ...run } = command;
-  if (ifHead !== undefined && (state.status !== 'idle' || state.head !== ifHead))
+  const { type: _, assistantMetadata, ownMetadata, ifHead, ifOpen, ...run } = command;
+  if (ifHead !== undefined && state.head !== ifHead) return refuse({ code: 'thread-changed' });
+  if (ifOpen !== undefined && openRunIds(state).join() !== ifOpen.join())
     return refuse({ code: 'thread-changed' });
   const created: ThreadEvent = {
     type: 'RunCreated',

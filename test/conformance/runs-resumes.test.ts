@@ -60,6 +60,28 @@ for (const graph of ['asks', 'approve'])
     }));
 
 for (const graph of ['asks', 'approve'])
+  test(`one of ten answers to ${graph} is taken while another run waits, and none that comes later (X1)`, () =>
+    withServer({}, async (s) => {
+      // given a question, and a run that starts much later
+      const threadId = await asked(s, graph);
+      const path = `/threads/${threadId}/runs`;
+      const later = { assistant_id: graph, input: say('later'), after_seconds: 3600 };
+      assert.equal((await s.request('POST', path, later)).status, 200);
+      // when several answer it at the same time
+      const answer = (resume: unknown, more: object = {}) =>
+        s.request('POST', path, { assistant_id: graph, command: { resume }, ...more });
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => answer(`answer ${i}`)));
+      const taken = answers.filter(({ status }) => status === 200);
+      // then one of them is a run, and another answer is refused behind its end too
+      assert.equal(taken.length, 1, JSON.stringify(answers.map(({ status }) => status)));
+      for (const { status, json } of answers) if (status !== 200) assert.deepEqual(json, TAKEN);
+      await s.client.runs.join(threadId, (taken[0]!.json as { run_id: string }).run_id);
+      for (const resume of ['late', null, { ['0'.repeat(32)]: 'x' }])
+        assert.deepEqual((await answer(resume)).json, TAKEN, JSON.stringify(resume));
+      assert.equal((await s.client.runs.list(threadId)).length, 3);
+    }));
+
+for (const graph of ['asks', 'approve'])
   test(`null answers a question of ${graph} on every route, once`, () =>
     withServer({}, async (s) => {
       const answers = [{ resume: null }, { resume: null, update: null, goto: [] }];

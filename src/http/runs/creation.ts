@@ -16,7 +16,7 @@ import type { ServerContext } from '../context.ts';
 import { alreadyAnswered, ConcurrencyConflict, noRun, noThread, refused } from '../replies.ts';
 import { findAccepted } from './idempotency.ts';
 import { findAgain, prepareRun, type EarlierRun, type PreparedRun, type RunExtras } from './preparation.ts';
-import { answerOf, findResumePlacement, isAnswer } from './resume-placement.ts';
+import { answerOf, findResumePlacement, isAnswer, type ResumePlacement } from './resume-placement.ts';
 import type { RunCreate } from './schemas.ts';
 import type { RunRecord } from '../../store/port/views/runs.ts';
 
@@ -115,7 +115,7 @@ async function dispatchOnThread(
     if (placement === undefined && kwargs.strictResume !== true) throw alreadyAnswered();
     const late = { ...extras, lateAnswer: interruptKeys(answer.resume) ?? [] };
     const placed = placement === undefined ? { ...prepared, extras: late } : prepared;
-    const done = await dispatch(context, actor, prepared, [toCommand(context, placed, placement?.ifHead)]);
+    const done = await dispatch(context, actor, prepared, [toCommand(context, placed, placement)]);
     if (done.ok || done.refusal.code !== 'thread-changed' || attempt === MAX_TRIES) return done;
   }
 }
@@ -144,7 +144,7 @@ function dispatch(
 function toCommand(
   { clock }: ServerContext,
   { run: { runId }, request, isStateless, assistant, kwargs, madeWith, metadata, extras }: PreparedRun,
-  ifHead = extras.ifHead,
+  placement: ResumePlacement = extras.ifHead === undefined ? {} : { ifHead: extras.ifHead, ifOpen: [] },
 ): ThreadCommand {
   const { assistantId, graphId } = assistant;
   const { multitask_strategy: strategy, after_seconds: afterSeconds } = request;
@@ -162,7 +162,7 @@ function toCommand(
       ...(madeWith !== undefined && { madeWith }),
       ...(extras.lateAnswer && { lateAnswer: extras.lateAnswer }),
     },
-    ...(ifHead !== undefined && { ifHead }),
+    ...placement,
     // `after_seconds` may be fractional; times in the log are whole milliseconds.
     notBefore: afterSeconds ? dueTime(clock) + Math.round(afterSeconds * 1000) : 0,
   };

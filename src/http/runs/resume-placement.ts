@@ -11,13 +11,14 @@ import { interruptKeys } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { EventLog } from '../../store/port/log.ts';
 import type { RunKwargs } from '../../thread/events.ts';
-import { openRunIds } from '../../thread/state.ts';
+import type { NewRun } from '../../thread/decide.ts';
+import { activeOf, isLiving, openRunIds } from '../../thread/state.ts';
 import type { ServerContext } from '../context.ts';
 import type { RunCreate } from './schemas.ts';
 import type { ThreadRecord } from '../../store/port/views/threads.ts';
 
-/** A run with `ifHead` requires an idle thread with this head checkpoint; any other run queues behind open runs. */
-export type ResumePlacement = { readonly ifHead?: string | null };
+/** What the answer was placed on. A head that an executing run moves is no part of it. */
+export type ResumePlacement = Pick<NewRun, 'ifHead' | 'ifOpen'>;
 
 /** The answer of a run; `checkpointId` is undefined when it resumes from the thread's head. */
 export interface Answer {
@@ -50,17 +51,20 @@ export async function findResumePlacement(
   const thread = await log.views.threads.get(threadId);
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;
-  const runIds = openRunIds(await threads.read(threadId));
+  const state = await threads.read(threadId);
+  const runIds = openRunIds(state);
   const open = (await log.views.runs.openOrders(runIds)).map(answerOf);
   const competing = past === undefined ? open : open.filter((other) => other.checkpointId === past);
   if (competing.some((other) => other.resume !== undefined && overlap(other.resume, resume)))
     return undefined;
+  // A run that executes may have just asked.
+  const isMoving = isLiving(state) && activeOf(state) !== undefined;
   const waits =
     past !== undefined
       ? await mayWaitAt(log, threadId, past, resume)
-      : open.length > 0 || (await mayWait(log, thread, resume));
+      : isMoving || (await mayWait(log, thread, resume));
   if (!waits) return undefined;
-  return open.length > 0 ? {} : { ifHead: thread.head };
+  return { ifOpen: runIds, ...(!isMoving && { ifHead: thread.head }) };
 }
 
 /** Whether an earlier checkpoint has an open interrupt: a task wrote an interrupt and no result. */
@@ -82,8 +86,8 @@ async function mayWaitAt(
 async function mayWait(log: EventLog, thread: ThreadRecord, resume: Json | undefined): Promise<boolean> {
   const { threadId, status, interrupts, head } = thread;
   if (head === null) return false;
-  if (status === 'interrupted') {
-    const waiting = Object.values(interrupts).flatMap((list) => (Array.isArray(list) ? list : []));
+  const waiting = Object.values(interrupts).flatMap((list) => (Array.isArray(list) ? list : []));
+  if (status === 'interrupted' || waiting.length > 0) {
     const ids = waiting.flatMap((each) =>
       isObject(each) && typeof each['id'] === 'string' ? each['id'] : [],
     );
