@@ -15,16 +15,16 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/config': 1325,
   'src/cron': 335,
   'src/delivery': 341,
-  'src/effects': 2818,
+  'src/effects': 2849,
   'src/examples': 241,
   'src/graphs': 10172,
-  'src/http': 11581,
+  'src/http': 11583,
   'src/item': 304,
   'src/kernel': 1862,
   'src/observe': 418,
   'src/past': 6207,
   'src/protocol': 1504,
-  'src/recording': 5139,
+  'src/recording': 5149,
   'src/store/port': 1803,
   'src/store/postgres': 2099,
   'src/store/sql': 7889,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76723,
+  test: 76771,
 };
 
 const MAX_UNUSED_LINES = 100;

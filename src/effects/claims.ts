@@ -103,7 +103,12 @@ export function openClaims(options: ClaimsOptions): Claims {
     }
   }
 
-  const opening = (run: RunRef, attempt: number, first: number, nodeId: string): Opening =>
+  const opening = (
+    run: RunRef,
+    attempt: number,
+    first: number,
+    nodeId: string,
+  ): ReturnType<typeof openingOf> =>
     openingOf(run, { runId: run.runId, attempt, leaseId: ids.token() }, first, nodeId);
 
   /** The queued run of the thread that may start now; undefined while its earlier attempt comes to an end. */
@@ -130,7 +135,7 @@ export function openClaims(options: ClaimsOptions): Claims {
         const first = (await log.payloads.lastFrame(run.runId)) + 1;
         const attempt = opening(run, run.attempt + 1, first, nodeId);
         const ledger = run.attempt === 0 ? undefined : await readLedger(log, run.runId, run.kwargs);
-        const secret = await log.payloads.secret(run.runId);
+        const secret = (): Promise<string | undefined> => log.payloads.secret(run.runId);
         claimed = { run, attempt: { ...attempt, ledger, secret } };
         return [attempt.command];
       },
@@ -155,7 +160,7 @@ export function openClaims(options: ClaimsOptions): Claims {
           startingInline.delete(run.runId);
           settled();
           if (started === undefined) pump();
-          else begin(run, { ...attempt, secret: started.secret }, started.state);
+          else begin(run, { ...attempt, secret: async () => started.secret }, started.state);
         },
         ...attempt,
       };

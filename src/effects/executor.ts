@@ -7,42 +7,36 @@ import { newLedger } from '../actors/last-frames.ts';
 import type { Store } from '../actors/store.ts';
 import type { Threads } from '../actors/threads.ts';
 import type { GraphHost, StopReason } from '../graphs/port.ts';
-import { orderOf, type OrderedRun } from '../graphs/run-order.ts';
+import type { OrderedRun } from '../graphs/run-order.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Ids } from '../kernel/ids.ts';
 import { within } from '../kernel/within.ts';
 import type { Recorded } from '../store/port/events.ts';
-import type { EventLog, Notice } from '../store/port/log.ts';
+import { LogUnavailable } from '../store/port/log-failures.ts';
+import type { Notice } from '../store/port/log.ts';
 import type { Outlook } from '../store/port/nodes.ts';
-import { parseSecret } from '../thread/secret.ts';
 import { activeOf, isLiving, openRun, type ThreadState } from '../thread/state.ts';
-import type { Usage } from '../thread/usage.ts';
+import { makeOrder, type OrderOptions, type Start } from './attempt-order.ts';
 import { openClaims, type ClaimedRun } from './claims.ts';
 import { createCommitInterval } from './commit-interval.ts';
 import { createExecution, type Execution } from './execution.ts';
 import { maskFailures } from './failure-secrets.ts';
-import { leftBy, outcomeOf } from './outcome.ts';
+import { leftBy, outcomeOf, toFailure } from './outcome.ts';
 import type { DueWatch } from './due-watch.ts';
 import type { OnFault } from './fault.ts';
-import { callsOf, notedBy, type ResumeCalls } from './kept-calls.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
 import { createPatience } from './patience.ts';
 import type { Permits } from './permits.ts';
 import { abandon, recoverRuns } from './recovery.ts';
 import type { Opening } from './opening.ts';
-import { recordingOf, type RecordingSettings } from './run-recording.ts';
-import { inputOf } from './unsaved-input.ts';
 
-export interface ExecutorOptions {
-  readonly log: EventLog;
+export interface ExecutorOptions extends OrderOptions {
   readonly threads: Threads;
   /** The store for items that outlive threads. */
   readonly store: Store;
   readonly graphs: GraphHost;
   readonly clock: Clock;
   readonly due: DueWatch;
-  readonly ids: Ids;
   readonly onFault: OnFault;
   /** Tells whether a client is reading the run's stream. */
   readonly isRead: (runId: string) => boolean;
@@ -52,12 +46,6 @@ export interface ExecutorOptions {
   readonly runTimeoutMs: number;
   /** X6 Charges after which a run ends with an error. */
   readonly maxCharges: number;
-  /** Absent: no run is recorded. */
-  readonly recording?: RecordingSettings;
-  /** X7 Whether runs whose config does not say keep what they are answered; they do by default. */
-  readonly resumeCalls?: ResumeCalls;
-  /** Runs are observed, for developers. */
-  readonly isDevelopment?: boolean;
   /** Time for a graph to obey a stop; after it the run ends without waiting for the graph. */
   readonly stopGraceMs: number;
 }
@@ -79,15 +67,6 @@ interface Running {
   readonly done: Promise<void>;
   /** The graph has ended and the run's end is being committed. */
   isOver: boolean;
-}
-
-/** The state of the run that an attempt continues from. */
-interface Start {
-  readonly resume: boolean;
-  readonly charges: number;
-  readonly head: string | null;
-  readonly used: Usage | undefined;
-  readonly secret: string | undefined;
 }
 
 export function startExecutor(options: ExecutorOptions): Executor {
@@ -148,27 +127,23 @@ export function startExecutor(options: ExecutorOptions): Executor {
 
   async function execute(
     run: OrderedRun,
-    { resume, charges, head, used, secret }: Start,
+    start: Start,
     execution: Execution,
     stop: AbortController,
     hurry: AbortSignal,
   ): Promise<void> {
-    const input = await patiently(() => inputOf(log, run, head));
-    const recording = await patiently(() => recordingOf(run, options.recording, log, ids));
-    const calls = await patiently(() => callsOf(run, options.resumeCalls ?? true, charges, log, ids));
-    const order = {
-      ...orderOf(run, resume, input, parseSecret(secret), recording),
-      ...(calls && { calls }),
-      ...(options.isDevelopment && { observe: true as const }),
-      ...(used && { used }),
-      ...(run.attempt > 1 && { noted: await patiently(() => notedBy(run.runId, log)) }),
-    };
-    const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
-    const masked = maskFailures(order, execution.link);
-    const end = await Promise.race([
-      graphs.run(order, masked.link, stop.signal).then(masked.end),
-      abandoned.end,
-    ]).finally(abandoned.cancel);
+    const end = await makeOrder(run, start, options, patiently)
+      .then((order) => {
+        const abandoned = afterGrace(stop.signal, hurry, clock, stopGraceMs);
+        const masked = maskFailures(order, execution.link);
+        const ended = graphs.run(order, masked.link, stop.signal).then(masked.end);
+        return Promise.race([ended, abandoned.end]).finally(abandoned.cancel);
+      })
+      .catch((error: unknown) => {
+        // X5 What the log keeps and cannot be read stays so; only its absence passes.
+        if (closed || error instanceof LogUnavailable) throw error;
+        return toFailure(error);
+      });
     const reason = stop.signal.aborted ? (stop.signal.reason as StopReason) : undefined;
     if (reason === 'fenced' || closed) return;
     const mine = running.get(run.runId);

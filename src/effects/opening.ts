@@ -10,8 +10,8 @@ export interface Opening extends Pick<InlineStart, 'command' | 'payloads'> {
   readonly first: number;
   /** Subgraphs that frames of earlier attempts have reported. */
   readonly ledger?: SubgraphLedger | undefined;
-  /** Secret row of the run. */
-  readonly secret?: string | undefined;
+  /** Reads the secret row of the run. */
+  readonly secret: () => Promise<string | undefined>;
 }
 
 /** `incarnation`: the node that executes the attempt. */
@@ -20,7 +20,7 @@ export function openingOf(
   lease: Lease,
   first: number,
   incarnation: string,
-): Opening {
+): Omit<Opening, 'secret'> {
   const metadata = { event: 'metadata', data: JSON.stringify({ run_id: runId, attempt: lease.attempt }) };
   return {
     lease,

@@ -5,7 +5,7 @@ import type { Outcome } from '../thread/events.ts';
 import type { Seen } from '../thread/origin.ts';
 import { stopReason } from '../thread/run-end.ts';
 
-export function toFailure(error: unknown): Outcome {
+export function toFailure(error: unknown): Extract<Outcome, { kind: 'error' }> {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   const stack = stackOf(error);
   return { kind: 'error', error: name, message, ...(stack !== undefined && { origin: { stack } }) };

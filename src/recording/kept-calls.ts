@@ -61,7 +61,17 @@ export function packKept(part: KeptPart): Buffer {
 
 const OPENING_BRACE = 0x7b;
 
+/** Throws for a part that is not as it was kept: asking again could repeat what it did. */
 export function unpackKept(bytes: Uint8Array): KeptPart {
+  try {
+    return unpack(bytes);
+  } catch (error) {
+    const told = 'what an earlier attempt at the run was answered cannot be read, and is not asked again';
+    throw new Error(`${told}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function unpack(bytes: Uint8Array): KeptPart {
   if (bytes[0] === OPENING_BRACE) return JSON.parse(Buffer.from(bytes).toString()) as KeptPart;
   const plain = zstdDecompressSync(bytes);
   const end = 4 + plain.readUInt32BE(0);

@@ -27,14 +27,15 @@ import {
   evolve,
   hasBegun,
   isLiving,
+  isPlaced,
   openRun,
-  openRunIds,
   type LivingThread,
+  type Placement,
   type ThreadState,
 } from './state.ts';
 import { keptTitle, newTitle } from './title.ts';
 
-export interface NewRun {
+export interface NewRun extends Placement {
   readonly runId: string;
   readonly assistantId: string;
   readonly graphId: string;
@@ -45,10 +46,6 @@ export interface NewRun {
   readonly metadata: JsonObject;
   readonly kwargs: RunKwargs;
   readonly notBefore: number;
-  /** The run is refused unless this is the thread's head checkpoint. */
-  readonly ifHead?: string | null;
-  /** The run is refused unless the thread's open runs are these. */
-  readonly ifOpen?: readonly string[];
 }
 
 export type ThreadCommand =
@@ -212,9 +209,7 @@ function decideFacts(command: ThreadCommand, state: ThreadState, can: Can): Deci
 
 function createRun(command: { type: 'CreateRun' } & NewRun, state: LivingThread, can: Can): Decision {
   const { type: _, assistantMetadata, ownMetadata, ifHead, ifOpen, ...run } = command;
-  if (ifHead !== undefined && state.head !== ifHead) return refuse({ code: 'thread-changed' });
-  if (ifOpen !== undefined && openRunIds(state).join() !== ifOpen.join())
-    return refuse({ code: 'thread-changed' });
+  if (!isPlaced(state, { ifHead, ifOpen })) return refuse({ code: 'thread-changed' });
   const created: ThreadEvent = {
     type: 'RunCreated',
     data: {

@@ -212,6 +212,16 @@ export function earliestStart(state: ThreadState): number | null | undefined {
 export const openRunIds = (state: ThreadState): string[] =>
   isLiving(state) ? [activeOf(state)?.runId ?? [], ...state.queue.map(({ runId }) => runId)].flat() : [];
 
+/** A new run is refused unless this is the thread's head checkpoint and these are its open runs. */
+export interface Placement {
+  readonly ifHead?: string | null | undefined;
+  readonly ifOpen?: readonly string[] | undefined;
+}
+
+export const isPlaced = (state: LivingThread, { ifHead, ifOpen }: Placement): boolean =>
+  (ifHead === undefined || state.head === ifHead) &&
+  (ifOpen === undefined || openRunIds(state).join() === ifOpen.join());
+
 /** Finds a queued or active run. */
 export function openRun(state: ThreadState, runId: string): QueuedRun | undefined {
   if (!isLiving(state)) return undefined;

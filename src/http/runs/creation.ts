@@ -10,13 +10,14 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { PayloadWrite } from '../../store/port/payloads.ts';
 import type { ThreadCommand } from '../../thread/decide.ts';
 import type { RunRef } from '../../thread/events.ts';
+import type { Placement } from '../../thread/state.ts';
 import { renderSecret } from '../../thread/secret.ts';
 import { authorise, grantedMetadata } from '../access.ts';
 import type { ServerContext } from '../context.ts';
 import { alreadyAnswered, ConcurrencyConflict, noRun, noThread, refused } from '../replies.ts';
 import { findAccepted } from './idempotency.ts';
 import { findAgain, prepareRun, type EarlierRun, type PreparedRun, type RunExtras } from './preparation.ts';
-import { answerOf, findResumePlacement, isAnswer, type ResumePlacement } from './resume-placement.ts';
+import { answerOf, findResumePlacement, isAnswer } from './resume-placement.ts';
 import type { RunCreate } from './schemas.ts';
 import type { RunRecord } from '../../store/port/views/runs.ts';
 
@@ -144,7 +145,7 @@ function dispatch(
 function toCommand(
   { clock }: ServerContext,
   { run: { runId }, request, isStateless, assistant, kwargs, madeWith, metadata, extras }: PreparedRun,
-  placement: ResumePlacement = extras.ifHead === undefined ? {} : { ifHead: extras.ifHead, ifOpen: [] },
+  placement: Placement = extras.ifHead === undefined ? {} : { ifHead: extras.ifHead, ifOpen: [] },
 ): ThreadCommand {
   const { assistantId, graphId } = assistant;
   const { multitask_strategy: strategy, after_seconds: afterSeconds } = request;

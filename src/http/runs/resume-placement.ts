@@ -11,14 +11,10 @@ import { interruptKeys } from '../../kernel/ids.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { EventLog } from '../../store/port/log.ts';
 import type { RunKwargs } from '../../thread/events.ts';
-import type { NewRun } from '../../thread/decide.ts';
-import { activeOf, isLiving, openRunIds } from '../../thread/state.ts';
+import { activeOf, isLiving, openRunIds, type Placement } from '../../thread/state.ts';
 import type { ServerContext } from '../context.ts';
 import type { RunCreate } from './schemas.ts';
 import type { ThreadRecord } from '../../store/port/views/threads.ts';
-
-/** What the answer was placed on. A head that an executing run moves is no part of it. */
-export type ResumePlacement = Pick<NewRun, 'ifHead' | 'ifOpen'>;
 
 /** The answer of a run; `checkpointId` is undefined when it resumes from the thread's head. */
 export interface Answer {
@@ -47,7 +43,7 @@ export async function findResumePlacement(
   { log, threads }: ServerContext,
   threadId: string,
   { resume, checkpointId }: Answer,
-): Promise<ResumePlacement | undefined> {
+): Promise<Placement | undefined> {
   const thread = await log.views.threads.get(threadId);
   if (thread === undefined) return {};
   const past = checkpointId === thread.head ? undefined : checkpointId;
@@ -64,6 +60,7 @@ export async function findResumePlacement(
       ? await mayWaitAt(log, threadId, past, resume)
       : isMoving || (await mayWait(log, thread, resume));
   if (!waits) return undefined;
+  // An executing run moves the head.
   return { ifOpen: runIds, ...(!isMoving && { ifHead: thread.head }) };
 }
 

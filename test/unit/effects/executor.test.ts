@@ -5,6 +5,7 @@ import { watchDue } from '../../../src/effects/due-watch.ts';
 import { startExecutor, type Executor } from '../../../src/effects/executor.ts';
 import { createPermits } from '../../../src/effects/permits.ts';
 import { recoverRuns } from '../../../src/effects/recovery.ts';
+import { openInProcessGraphs } from '../../../src/graphs/in-process.ts';
 import type { GraphHost, RunEnd } from '../../../src/graphs/port.ts';
 import { refuseUnmatched } from '../../../src/graphs/strict-resume.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
@@ -74,6 +75,9 @@ async function pass({ clock, log }: TestThreads, ms: number, done: () => Promise
   }
   assert.ok(await done());
 }
+
+/** Damages all rows of a table. */
+const sealed = (table: string): string => `UPDATE ${table} SET data = X'F5525701${'00'.repeat(60)}'`;
 
 const statusOf = async ({ log }: TestThreads, runId: string) => (await log.views.runs.get(runId))?.status;
 
@@ -145,6 +149,28 @@ test('X3 a graph is stopped at once when its run ends with the thread, not when 
     );
     await executor.stop(0);
   }));
+
+for (const [what, damage, message] of [
+  ['answers that do not unpack', 'SELECT 1', /was answered cannot be read, and is not asked again: /],
+  ['sealed answers', sealed('resume_calls'), /sealed under key 1, which is not there/],
+  ['a sealed secret', sealed('secrets'), /sealed under key 1, which is not there/],
+] as const)
+  test(`X5 an attempt behind ${what}, which cannot be read, ends its run with that error`, () =>
+    withThreads(async (lent) => {
+      const of = { runId: 'a', threadId: THREAD };
+      const resume = { kind: 'resume', ...of, data: Buffer.from('no part') } as const;
+      await lent.done(toRunning('a'), { payloads: [{ kind: 'secret', ...of, data: '{}' }, resume] });
+      await lent.done(ask.abandon('a'));
+      lent.behind((db) => db.exec(damage));
+      const { clock } = lent;
+      const graph = { graphId: 'graph', file: import.meta.filename, source: { kind: 'plain' } } as never;
+      const graphs = openInProcessGraphs({ graphs: [graph], clock, ids: seededIds(clock, createRandom(4)) });
+      const executor = start(lent, graphs.run, lent.log);
+      await pass(lent, 2_000, async () => (await statusOf(lent, 'a')) === 'error');
+      const outcome = (await lent.log.views.runs.get('a'))?.outcome;
+      assert.match(outcome?.kind === 'error' ? outcome.message : '', message);
+      await executor.stop(0);
+    }));
 
 test('X4 a run that looks due and cannot start does not keep other runs from starting', () =>
   withThreads(async (lent) => {
