@@ -205,10 +205,12 @@ for (const transport of TRANSPORTS)
         await each.controller.hydrate(threadId);
         await each.until(({ interrupts }) => interrupts.length === 1);
       }
+      const completed = two.completed();
       // when
       await one.controller.respond('one' as never, { interruptId: id, strictResume: true });
       // then: the other one hides the question
       await two.until(({ interrupts, isLoading }) => interrupts.length === 0 && !isLoading);
+      await completed;
       await two.controller.respond('two' as never, { interruptId: id, strictResume: true });
       await two.until(({ error }) => error !== undefined);
       const { name, message, reason, interruptIds, pendingIds } = two.snapshot().error as any;

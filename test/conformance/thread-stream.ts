@@ -232,8 +232,18 @@ export function openController(s: TestServer, transport: Transport, assistantId:
       const unsubscribe = controller.rootStore.subscribe(look);
       look();
     });
+  /** Its own subscription shows that a run has completed; another one tells `isLoading`, and may do so earlier. */
+  const completed = (): Promise<void> =>
+    new Promise((resolve) => {
+      controller.registry.acquire({
+        ...{ key: 'completed', namespace: [], initial: undefined },
+        open: ({ rootBus }) => ({
+          dispose: rootBus.subscribe((event) => isRoot(event as Event, 'completed') && resolve()),
+        }),
+      });
+    });
   const texts = () => snapshot().messages.map(({ text }) => text);
-  return { controller, until, snapshot, texts };
+  return { controller, until, completed, snapshot, texts };
 }
 
 /** Runs until the graph asks; resolves with the ids of its questions. */

@@ -75,9 +75,13 @@ export const WINDOW: Scan<
       ? `SELECT * FROM items WHERE ${inside}`
       : `SELECT * FROM items WHERE (updated_at, item_id) < (@before, @id)
          ORDER BY updated_at DESC, item_id DESC LIMIT ${WINDOW_ROWS}`;
+    const wanted = parseFilter(match, 'equal');
+    const value =
+      wanted.length === 0 && (access ?? []).length === 0
+        ? 'NULL'
+        : '(SELECT data FROM item_values WHERE item_values.item_id = judged.item_id AND inside = 1)';
     const found = await ask.all<WindowRow>(
-      `SELECT judged.item_id, namespace, key, updated_at, inside,
-         (SELECT data FROM item_values WHERE item_values.item_id = judged.item_id AND inside = 1) AS data
+      `SELECT judged.item_id, namespace, key, updated_at, inside, ${value} AS data
        FROM (SELECT near.*, CASE WHEN ${inside} AND ${VISIBLE} THEN 1 ELSE 0 END AS inside FROM (${from}) AS near) AS judged
        ORDER BY updated_at DESC, judged.item_id DESC`,
       {
@@ -86,7 +90,6 @@ export const WINDOW: Scan<
         ...(!isNarrow && { before: after?.updatedAt ?? Number.MAX_SAFE_INTEGER, id: after?.itemId ?? '' }),
       },
     );
-    const wanted = parseFilter(match, 'equal');
     const candidates = found
       .filter((row) => row.inside === 1 && passes(row.data, wanted))
       .map((row) => ({ itemId: row.item_id, allowed: isAllowed(row, access) }));
