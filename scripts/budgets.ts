@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 5149,
   'src/store/port': 1803,
   'src/store/postgres': 2099,
-  'src/store/sql': 7889,
+  'src/store/sql': 7892,
   'src/store/sqlite': 2423,
   'src/streams': 1030,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76771,
+  test: 76853,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -34,7 +34,7 @@ const FILES_PER_PROCESS: Record<string, number> = {
   faults: 1,
   e2e: 1,
   browser: 4,
-  postgres: 4,
+  postgres: 6,
   long: 1,
   'postgres-all': 12,
 };

@@ -96,6 +96,35 @@ test('a cancel on another node ends the run, and its wait answers', async () => 
   assert.equal((await b.request('GET', path as never)).json.status, 'interrupted');
 });
 
+test('X1 of thirty runs that two nodes create on one thread at once with reject, one is accepted', async () => {
+  const { a, b } = nodes();
+  const both = [a, b];
+  for (let round = 0; round < 3; round++) {
+    // given
+    const threadId = await newThread(both[round % 2]!);
+    const path = `/threads/${threadId}/runs` as never;
+    const gate = join(a.dir, randomUUID());
+    const body = { assistant_id: 'gate', input: {}, multitask_strategy: 'reject' };
+    // when
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        both[index % 2]!.request('POST', path, { ...body, config: { configurable: { gate } } } as never),
+      ),
+    );
+    // then
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, ...Array.from({ length: 29 }, () => 409)]);
+    writeFileSync(gate, '');
+    const { run_id: runId } = answers.find(({ status }) => status === 200)!.json;
+    for (const node of both) await node.client.runs.join(threadId, runId);
+    // The other node has held the thread as a busy one.
+    for (const node of both) {
+      const next = { assistant_id: 'echo', input: say('next'), multitask_strategy: 'reject' as const };
+      assert.equal((await node.request('POST', `/threads/${threadId}/runs/wait`, next)).status, 200);
+    }
+  }
+});
+
 test('S2 a thread is read on another node over SSE and a socket as on its own, run after run', async () => {
   const { a, b } = nodes();
   const threadId = await newThread(a);

@@ -1,5 +1,4 @@
 /** A log whose content is tested, on each engine. */
-import { randomUUID } from 'node:crypto';
 import type { EventLog } from '../../src/store/port/log.ts';
 import type { Row } from '../../src/store/port/rows.ts';
 import { readAddress } from '../../src/store/postgres/address.ts';
@@ -7,6 +6,7 @@ import { openPostgresLog } from '../../src/store/postgres/log.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { withSchema } from './test-database.ts';
 import { withLog } from './with-log.ts';
 
 export interface PayloadLog {
@@ -43,31 +43,31 @@ export const onSqlite: LendPayloadLog = (use) =>
 /** `url`: of a server, whose schemas they are. */
 export const onPostgres =
   (url: () => string): LendPayloadLog =>
-  async (use) => {
-    const address = `${url()}?schema=s${randomUUID().replaceAll('-', '')}&pool=4`;
-    const clock = createManualClock();
-    const open = (): Promise<EventLog> =>
-      openPostgresLog({
-        ...{ url: address, projection: fakeProjection(), tables: FAKE_TABLES, clock },
-        onFault(error) {
-          throw error;
-        },
-      });
-    let log = await open();
-    const behind = await connect(readAddress(address));
-    try {
-      await use({
-        get log() {
-          return log;
-        },
-        clock,
-        async reopen() {
-          await log.close();
-          return (log = await open());
-        },
-        ask: (sql, params) => behind.ask(sql, params),
-      });
-    } finally {
-      await Promise.all([log.close(), behind.end()]);
-    }
-  };
+  (use) =>
+    withSchema(url(), async (address) => {
+      const clock = createManualClock();
+      const open = (): Promise<EventLog> =>
+        openPostgresLog({
+          ...{ url: address, projection: fakeProjection(), tables: FAKE_TABLES, clock },
+          onFault(error) {
+            throw error;
+          },
+        });
+      let log = await open();
+      const behind = await connect(readAddress(address));
+      try {
+        await use({
+          get log() {
+            return log;
+          },
+          clock,
+          async reopen() {
+            await log.close();
+            return (log = await open());
+          },
+          ask: (sql, params) => behind.ask(sql, params),
+        });
+      } finally {
+        await Promise.all([log.close(), behind.end()]);
+      }
+    });

@@ -8,6 +8,7 @@ import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import { readAddress } from '../../src/store/postgres/address.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
 import { openTestPostgres } from './postgres.ts';
+import { withSchema } from './test-database.ts';
 import { until } from './until.ts';
 
 export interface Nodes {
@@ -31,8 +32,10 @@ export const framesOf = (runId: string, first = 0): PayloadWrite & { kind: 'fram
 });
 
 /** `url`: of the database. */
-export async function withTwoNodes(url: string, use: (nodes: Nodes) => Promise<void>): Promise<void> {
-  const address = `${url}?schema=s${randomUUID().replaceAll('-', '')}&pool=3`;
+export const withTwoNodes = (url: string, use: (nodes: Nodes) => Promise<void>): Promise<void> =>
+  withSchema(url, (address) => withNodesAt(address, use));
+
+async function withNodesAt(address: string, use: (nodes: Nodes) => Promise<void>): Promise<void> {
   const [one, other] = [await openTestPostgres(address), await openTestPostgres(address)];
   const third = await connect(readAddress(address));
   // A transaction sees the activity of its begin.

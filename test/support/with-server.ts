@@ -17,7 +17,7 @@ import type { BodyOf } from './api-types.ts';
 import { layEmptyLog } from './empty-log.ts';
 import { assertVerified } from './assert-verified.ts';
 import { withTempDir } from './temp-dir.ts';
-import { dropSchema, newDatabaseUrl } from './test-database.ts';
+import { leaveSchema, newDatabaseUrl } from './test-database.ts';
 
 export const PROJECT = fileURLToPath(new URL('../fixtures/project/', import.meta.url));
 
@@ -145,7 +145,7 @@ export async function withServer<T>(
     } finally {
       await server.stop();
       await assertVerified(databaseUrl ?? data, configured?.encryptionKeys);
-      if (databaseUrl !== undefined) await dropSchema(databaseUrl);
+      if (databaseUrl !== undefined) await leaveSchema(databaseUrl);
     }
   });
 }

@@ -1,6 +1,5 @@
 /** Several nodes on one database: who lives, what each claims and reserves, and what is left of one that is gone. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { createFollowingClock, systemClock } from '../../../src/kernel/clock.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
@@ -8,22 +7,23 @@ import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
+import { withSchema } from '../../support/test-database.ts';
 import { until } from '../../support/until.ts';
 
 const test = suite('store, several nodes on PostgreSQL');
 const url = shared(test, withPostgres);
 
 /** Lends two nodes, and a connection that looks at what they share. */
-async function withNodes(use: (a: EventLog, b: EventLog, session: Session) => Promise<void>): Promise<void> {
-  const address = `${url()}?schema=s${randomUUID().replaceAll('-', '')}&pool=4`;
-  const [a, b] = [await openTestPostgres(address), await openTestPostgres(address)];
-  const session = await connect(readAddress(address));
-  try {
-    await use(a, b, session);
-  } finally {
-    await Promise.all([a.close(), b.close(), session.end()]);
-  }
-}
+const withNodes = (use: (a: EventLog, b: EventLog, session: Session) => Promise<void>): Promise<void> =>
+  withSchema(url(), async (address) => {
+    const [a, b] = [await openTestPostgres(address), await openTestPostgres(address)];
+    const session = await connect(readAddress(address));
+    try {
+      await use(a, b, session);
+    } finally {
+      await Promise.all([a.close(), b.close(), session.end()]);
+    }
+  });
 
 const queue = (session: Session, count: number, due: number | null, holder?: string): Promise<unknown> =>
   session.ask(

@@ -1,6 +1,5 @@
 /** Two nodes on one database: what one commits reaches those who wait at the other, with hints or without. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import type { Recorded } from '../../../src/store/port/events.ts';
 import type { EventLog, Notice } from '../../../src/store/port/log.ts';
 import { readAddress } from '../../../src/store/postgres/address.ts';
@@ -17,6 +16,7 @@ import { createManualClock } from '../../support/manual-clock.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
+import { withSchema } from '../../support/test-database.ts';
 import { until } from '../../support/until.ts';
 
 const test = suite('store, nodes of one PostgreSQL');
@@ -32,8 +32,14 @@ interface Nodes {
   readonly b: EventLog;
 }
 
-async function withNodes(use: (nodes: Nodes) => Promise<void>, hints: Hints = 'heard'): Promise<void> {
-  const address = `${url()}?schema=s${randomUUID().replaceAll('-', '')}&pool=4`;
+const withNodes = (use: (nodes: Nodes) => Promise<void>, hints: Hints = 'heard'): Promise<void> =>
+  withSchema(url(), (address) => withNodesAt(address, hints, use));
+
+async function withNodesAt(
+  address: string,
+  hints: Hints,
+  use: (nodes: Nodes) => Promise<void>,
+): Promise<void> {
   const faults: unknown[] = [];
   const open = (): Promise<EventLog> =>
     openTestPostgres(address, {

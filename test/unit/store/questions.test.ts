@@ -29,7 +29,7 @@ const test = suite('store, questions on both engines');
 
 /** Of questions that have found nothing so far. */
 const MAX_MORE_ROUNDS = 1_000;
-const ROUNDS = 40;
+const ROUNDS = 20;
 
 /** It reads nothing. */
 const APART: ReadonlySet<string> = new Set(['threads.made']);
