@@ -7,7 +7,7 @@ import { parseSecret } from '../thread/secret.ts';
 import type { Usage } from '../thread/usage.ts';
 import { callsOf, notedBy, type ResumeCalls } from './kept-calls.ts';
 import type { Opening } from './opening.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../store/port/patience.ts';
 import { recordingOf, type RecordingSettings } from './run-recording.ts';
 import { inputOf } from './unsaved-input.ts';
 

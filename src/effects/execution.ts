@@ -20,7 +20,7 @@ import { withState } from '../protocol/stream-modes.ts';
 import { LIFECYCLE, type SubgraphLedger } from '../protocol/subgraph-frames.ts';
 import { findKept } from './kept-messages.ts';
 import { toFailure, type Left } from './outcome.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../store/port/patience.ts';
 import { openRunStore } from './run-store.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { openRunWrites, type RunWrite } from './run-writes.ts';

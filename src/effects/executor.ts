@@ -25,7 +25,7 @@ import type { DueWatch } from './due-watch.ts';
 import type { OnFault } from './fault.ts';
 import { keepsMessages } from './kept-messages.ts';
 import { afterGrace, stopFor, timeLimitOf } from './grace.ts';
-import { createPatience } from './patience.ts';
+import { createPatience } from '../store/port/patience.ts';
 import type { Permits } from './permits.ts';
 import { abandon, recoverRuns } from './recovery.ts';
 import type { Opening } from './opening.ts';

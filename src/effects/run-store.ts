@@ -6,7 +6,7 @@ import { findNamespaceProblem } from '../item/namespace.ts';
 import { breathe } from '../kernel/breathe.ts';
 import { openGate } from '../kernel/gate.ts';
 import { findJsonProblem, findTextProblem, isObject, type JsonObject } from '../kernel/json.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../store/port/patience.ts';
 import type { Lease } from '../store/port/log.ts';
 
 export interface RunStoreOptions {

@@ -18,7 +18,7 @@ import type { ThreadEvent } from '../thread/events.ts';
 import { isStepEnd } from '../thread/state.ts';
 import type { CommitInterval } from './commit-interval.ts';
 import { onlyLatest } from './only-latest.ts';
-import type { Patience } from './patience.ts';
+import type { Patience } from '../store/port/patience.ts';
 
 export interface RunWrite {
   readonly payload: PayloadWrite;

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import type { Json } from '../kernel/json.ts';
 import { encodeJson, type Sendable } from '../kernel/json-text.ts';
+import { createPatience } from '../store/port/patience.ts';
 import type { Env } from './context.ts';
 import { streamingResponse, type StreamingReply, type Step } from './streaming-body.ts';
 
@@ -101,7 +102,8 @@ export function waitReply<T>(
     async produce(stay) {
       const end = await ended();
       stay();
-      return { text: encodeJson(await result(end)), last: true };
+      const patiently = createPatience(reply.clock, () => reply.over.signal.aborted);
+      return { text: encodeJson(await patiently(() => result(end))), last: true };
     },
   });
 }

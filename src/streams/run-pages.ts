@@ -6,6 +6,7 @@
  */
 import type { Clock } from '../kernel/clock.ts';
 import type { EventLog } from '../store/port/log.ts';
+import { createPatience } from '../store/port/patience.ts';
 import type { StoredFrame } from '../store/port/payloads.ts';
 import type { RunRef } from '../thread/events.ts';
 import type { Hub } from './hub.ts';
@@ -55,10 +56,13 @@ export function openRunPages(
     return page;
   };
 
+  let isClosed = false;
+  const patiently = createPatience(clock, () => isClosed);
+
   async function readLog(): Promise<Page> {
     // The end is read before the frames: the last frames are committed no later than the end.
-    const open = await log.views.runs.isOpen(run.runId);
-    const page = await log.payloads.frames(run.runId, cursor, PAGE_FRAMES);
+    const open = await patiently(() => log.views.runs.isOpen(run.runId));
+    const page = await patiently(() => log.payloads.frames(run.runId, cursor, PAGE_FRAMES));
     caughtUp = page.length === 0;
     return caughtUp && !open ? undefined : advance(page);
   }
@@ -82,6 +86,7 @@ export function openRunPages(
       return subscriber.woken;
     },
     close() {
+      isClosed = true;
       cancelPoll();
       listened?.removeEventListener('abort', subscriber.wake);
       subscriber.close();

@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { isObject, type Json, type JsonObject } from '../kernel/json.ts';
 import type { JsonText } from '../kernel/json-text.ts';
 import type { EventLog } from '../store/port/log.ts';
+import { createPatience } from '../store/port/patience.ts';
 import type { StoredFrame } from '../store/port/payloads.ts';
 import { runEndOf } from '../thread/run-end.ts';
 import type { RunRef } from '../thread/events.ts';
@@ -67,11 +68,12 @@ export function createRunStreams(log: EventLog, hub: Hub, clock: Clock): RunStre
     followEnd: hub.end,
 
     async ended(run, signal, followed) {
+      const patiently = createPatience(clock, () => signal.aborted);
       const told = followed && (await pause(followed, clock, signal));
       if (told !== undefined) return told;
       while (!signal.aborted) {
         const next = hub.end(run);
-        const end = await log.views.runs.end(run.runId);
+        const end = await patiently(() => log.views.runs.end(run.runId));
         if (end !== 'open') {
           next.cancel();
           return end;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventLog } from '../../../src/store/port/log.ts';
+import { LogAway } from '../../../src/store/port/log-failures.ts';
 import type { StoredFrame } from '../../../src/store/port/payloads.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { createRunStreams } from '../../../src/streams/run-stream.ts';
@@ -26,6 +27,8 @@ interface Reading {
   leave(): void;
   /** Waits for the end since before the run's creation. */
   result(): Promise<unknown>;
+  /** Whether the log does not answer. */
+  away(is: boolean): void;
   /** Nobody hears of what is committed meanwhile. */
   lose(commit: () => Promise<void>): Promise<void>;
 }
@@ -34,8 +37,13 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
   withThreads(async ({ log: real, clock, done }) => {
     let asked = 0;
     let first = 0;
-    const frames: EventLog['payloads']['frames'] = (...args) => {
+    let isAway = false;
+    const count = (): void => {
       asked += 1;
+      if (isAway) throw new LogAway('as the test says');
+    };
+    const frames: EventLog['payloads']['frames'] = async (...args) => {
+      count();
       return real.payloads.frames(...args);
     };
     let deaf = false;
@@ -43,8 +51,8 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
       real.onCommitted((notice) => {
         if (!deaf) listener(notice);
       });
-    const end: EventLog['views']['runs']['end'] = (runId) => {
-      asked += 1;
+    const end: EventLog['views']['runs']['end'] = async (runId) => {
+      count();
       return real.views.runs.end(runId);
     };
     const views = { ...real.views, runs: { ...real.views.runs, end } };
@@ -60,6 +68,7 @@ const withReading = (use: (given: Reading) => Promise<void>): Promise<void> =>
       await use({
         ...{ log, clock },
         asked: () => asked,
+        away: (is) => (isAway = is),
         async put(...texts) {
           const shown = texts.map((data) => ({ event: 'custom', data }));
           const payload = { kind: 'frames', runId: 'a', threadId: THREAD, first, frames: shown } as const;
@@ -172,6 +181,26 @@ test('S2 a reader gets the frames of a lost last notice after a while', () =>
     await lose(() => put('1'));
     await clock.advance(10_000);
     assert.deepEqual(textsOf(await next), ['1']);
+  }));
+
+test('S2 readers of frames and of the end go on when a log that was away answers again', () =>
+  withReading(async ({ clock, put, end, read, result, lose, away }) => {
+    await put('0');
+    const reading = read();
+    await reading.next();
+    const [next, waiting] = [reading.next(), result()];
+    await lose(async () => {
+      await put('1');
+      await end();
+    });
+    away(true);
+    await clock.advance(10_000);
+    await clock.advance(1_000);
+    away(false);
+    await clock.advance(1_000);
+    assert.deepEqual(textsOf(await next), ['1']);
+    assert.equal((await reading.next()).done, true);
+    assert.deepEqual(await waiting, {});
   }));
 
 test('S2 a reader that follows a run from before its creation gets all of it without reading the log', () =>
