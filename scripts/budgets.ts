@@ -7,7 +7,7 @@ import { lineOf, maskSource } from './source.ts';
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   src: 1242,
-  'src/actors': 1795,
+  'src/actors': 1816,
   'src/archive': 2208,
   'src/assistant': 174,
   'src/auth': 815,
@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 5149,
   'src/store/port': 1825,
   'src/store/postgres': 2099,
-  'src/store/sql': 7892,
+  'src/store/sql': 7893,
   'src/store/sqlite': 2423,
   'src/streams': 1037,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76882,
+  test: 76938,
 };
 
 const MAX_UNUSED_LINES = 100;

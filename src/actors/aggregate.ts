@@ -21,11 +21,16 @@ const MAX_ATTEMPTS = 50;
 
 const PAGE_EVENTS = 100;
 
+interface Fold<S, E> {
+  readonly initial: S;
+  evolve(state: S, event: E): S;
+}
+
 /** Loads a stream's state: its snapshot, and the fold of the few events behind it. */
 export async function loadState<S, E>(
   log: EventLog,
   stream: string,
-  { initial, evolve }: { readonly initial: S; evolve(state: S, event: E): S },
+  { initial, evolve }: Fold<S, E>,
 ): Promise<Loaded<S>> {
   const snapshot = await log.loadSnapshot(stream);
   let state = snapshot === undefined ? initial : (snapshot.state as Json as S);
@@ -38,6 +43,21 @@ export async function loadState<S, E>(
     }
     if (page.length < PAGE_EVENTS) return { state, version };
   }
+}
+
+/** As `loadState`, in one question where less than a page of events has happened since a known state. */
+export async function reloadState<S, E>(
+  log: EventLog,
+  stream: string,
+  fold: Fold<S, E>,
+  { state, version }: Loaded<S>,
+): Promise<Loaded<S>> {
+  const page = version === 0 ? undefined : await log.readStream(stream, version + 1, PAGE_EVENTS);
+  if (page === undefined || page.length === PAGE_EVENTS) return loadState(log, stream, fold);
+  return {
+    state: page.reduce((earlier, event) => fold.evolve(earlier, event as E), state),
+    version: page.at(-1)?.meta.version ?? version,
+  };
 }
 
 /**

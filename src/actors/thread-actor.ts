@@ -10,7 +10,7 @@ import { decide, type Refusal, type ThreadCommand } from '../thread/decide.ts';
 import { threadStream, type ThreadEvent } from '../thread/events.ts';
 import { canAll, startMachine, type Machine } from '../thread/machine.ts';
 import { earliestStart, evolve, initial, isLiving, type ThreadState } from '../thread/state.ts';
-import { loadState, type Loaded } from './aggregate.ts';
+import { loadState, reloadState, type Loaded } from './aggregate.ts';
 
 export interface ThreadActor {
   readonly stream: string;
@@ -32,6 +32,10 @@ export const loadThread = (log: EventLog, threadId: string): Promise<Loaded<Thre
 
 export const loadThreadActor = async (log: EventLog, threadId: string): Promise<ThreadActor> =>
   createThreadActor(threadStream(threadId), await loadThread(log, threadId));
+
+/** The actor of a thread that others have changed since. */
+export const reloadThreadActor = async (log: EventLog, known: ThreadActor): Promise<ThreadActor> =>
+  createThreadActor(known.stream, await reloadState(log, known.stream, { initial, evolve }, known));
 
 /** Events after which a thread that does not come to rest gets a snapshot. */
 const SNAPSHOT_EVENTS = 50;

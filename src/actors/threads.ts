@@ -20,6 +20,7 @@ import {
   loadThread,
   needsSnapshot,
   loadThreadActor,
+  reloadThreadActor,
   newThreadActor,
   type Decided,
   type ThreadActor,
@@ -105,19 +106,20 @@ export function createThreads(options: ThreadsOptions): Threads {
     (cell.actor ??= isNew ? newThreadActor(threadId) : await loadThreadActor(log, threadId));
 
   /** Replaces the cell's actor after another writer changed the thread. */
-  async function reload(threadId: string, cell: ActorCell): Promise<ThreadActor> {
-    cell.actor?.stop();
-    return (cell.actor = await loadThreadActor(log, threadId));
+  async function reload(cell: ActorCell): Promise<ThreadActor> {
+    const known = cell.actor!;
+    known.stop();
+    return (cell.actor = await reloadThreadActor(log, known));
   }
 
   /**
    * D3 Reloads an actor that another node has left behind: a refusal, or a decision that nothing has to change, writes
    * nothing that would conflict.
    */
-  async function hasMoved(threadId: string, cell: ActorCell): Promise<boolean> {
+  async function hasMoved(cell: ActorCell): Promise<boolean> {
     const { stream, version } = cell.actor!;
     if (!log.nodes.isShared || (await log.streamVersion(stream)) <= version) return false;
-    await reload(threadId, cell);
+    await reload(cell);
     return true;
   }
 
@@ -192,16 +194,16 @@ export function createThreads(options: ThreadsOptions): Threads {
     const isNew = options.isNew && typeof commands !== 'function' && commands[0]?.type === 'CreateThread';
     const actor = await actorIn(threadId, cell, isNew);
     if (options.expectedVersion !== undefined && options.expectedVersion !== actor.version)
-      return (await hasMoved(threadId, cell)) ? CONFLICT : { ok: false, refusal: { code: 'thread-changed' } };
+      return (await hasMoved(cell)) ? CONFLICT : { ok: false, refusal: { code: 'thread-changed' } };
     const decided = actor.decide(typeof commands === 'function' ? await commands(actor.state) : commands);
     if (!decided.ok) {
       // A repeated command can be refused although it succeeded before, so its receipt is looked up.
       const earlier = options.commandId && (await receiptOf(options.commandId, actor));
-      if (earlier === undefined && (await hasMoved(threadId, cell))) return CONFLICT;
+      if (earlier === undefined && (await hasMoved(cell))) return CONFLICT;
       return earlier ? { ok: true, events: earlier.events, state: actor.state } : decided;
     }
     if (decided.events.length === 0)
-      return (await hasMoved(threadId, cell)) ? CONFLICT : { ok: true, events: [], state: actor.state };
+      return (await hasMoved(cell)) ? CONFLICT : { ok: true, events: [], state: actor.state };
     const { taken, start, isStarted } = withStart(actor, decided, options);
     let started: InlineStarted | undefined;
     try {
@@ -212,13 +214,13 @@ export function createThreads(options: ThreadsOptions): Threads {
       if (result.kind === 'version-conflict') {
         const isOther = options.extraAppends?.some(({ stream }) => stream === result.stream);
         if (isOther) return { ok: false, refusal: { code: 'concurrency-conflict' } };
-        await reload(threadId, cell);
+        await reload(cell);
         return CONFLICT;
       }
       const { events } = result.receipt;
       // An import may bring 20,000 events: the state is loaded instead of folded a second time.
       if (result.kind === 'duplicate' || options.past !== undefined)
-        return { ok: true, events, state: (await reload(threadId, cell)).state };
+        return { ok: true, events, state: (await reload(cell)).state };
       actor.absorb(taken.events);
       if (isStarted) started = { state: actor.state, secret: secretIn(payloads) };
       return { ok: true, events, state: actor.state };
@@ -239,10 +241,10 @@ export function createThreads(options: ThreadsOptions): Threads {
       registry.post(threadId, (cell) =>
         untilCommitted(`thread ${threadId}`, async () => {
           await actorIn(threadId, cell);
-          await hasMoved(threadId, cell);
+          await hasMoved(cell);
           const { state, version } = cell.actor!;
           const answer = await use({ state, version });
-          if (answer === CONFLICT) await reload(threadId, cell);
+          if (answer === CONFLICT) await reload(cell);
           return answer;
         }),
       ),

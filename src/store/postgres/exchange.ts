@@ -145,6 +145,8 @@ export function createExchange<T>(
   function learnt(): void {
     const { then } = learning!;
     learning = undefined;
+    // The connection has it now, whatever becomes of the transaction.
+    added.pop();
     corked(then);
   }
 

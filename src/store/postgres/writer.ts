@@ -110,7 +110,8 @@ export function createWriter({
 
   /** Returns what waits for a database that is away. */
   async function settle(group: readonly Waiting[]): Promise<readonly Waiting[]> {
-    if (!group.some(({ isResent }) => isResent) && (await commitTogether(group))) return [];
+    const isTogether = group.length > 1 && !group.some(({ isResent }) => isResent);
+    if (isTogether && (await commitTogether(group))) return [];
     const settled: Settled[] = [];
     for (const waiting of group) {
       const one = await commitAlone(waiting);

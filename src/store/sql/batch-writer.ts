@@ -60,10 +60,11 @@ export function createBatchWriter(
     const writes = mergeWrites(events.flatMap((event) => projection.project(event)));
     const { lease } = batch;
     const own = lease && writes.find((write): write is UpdateWrite => isUpdateOf(lease, write));
-    if (lease !== undefined && own === undefined)
-      yield some(held, [lease.runId, lease.attempt, lease.leaseId], fencedOut);
+    // First: transactions that lock a run before the version that they compete for would wait for each other.
     if (moved === undefined) yield* insertEvents(context, events);
     else yield* writeMoved(context, moved);
+    if (lease !== undefined && own === undefined)
+      yield some(held, [lease.runId, lease.attempt, lease.leaseId], fencedOut);
     yield* writeReceipt(context, batch, events, at);
     for (const write of writes) {
       // X2 The update of the run's row says whether the lease is current.

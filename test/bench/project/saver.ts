@@ -6,12 +6,12 @@ interface Config {
   readonly signal: AbortSignal;
 }
 
-/** Saves a checkpoint every so many milliseconds; when its signal fires it notes the time in the file `heard` and ends. */
+/** Saves a checkpoint every so many milliseconds; when its signal fires it notes the time in the file `heard`. */
 export async function* saver(state: { everyMs: number }, { configurable, signal }: Config) {
+  signal.addEventListener('abort', () => appendFileSync(String(configurable['heard']), `${Date.now()}\n`));
   const began = performance.now();
   for (let saved = 1; !signal.aborted; saved++) {
     yield { saved };
     await pause(Math.max(0, began + saved * state.everyMs - performance.now()));
   }
-  appendFileSync(String(configurable['heard']), `${Date.now()}\n`);
 }

@@ -246,4 +246,30 @@ test('a copy of a thread that another writer has changed has the head of now (D2
     assert.equal(copied.state.head, 'u2');
   }));
 
+for (const [behind, snapshots] of [
+  [99, 0],
+  [100, 1],
+] as const)
+  test(`after a conflict with ${behind} events, ${snapshots === 0 ? 'these alone are' : 'the snapshot is'} read`, () =>
+    withThreads(async ({ done, another, log }) => {
+      // given
+      let loaded = 0;
+      const own = another((real) => ({
+        ...real,
+        loadSnapshot(stream) {
+          loaded += 1;
+          return real.loadSnapshot(stream);
+        },
+      }));
+      await done([ask.createThread()]);
+      assert.ok((await own.dispatch(THREAD, [ask.updateThread({ n: 0 })])).ok);
+      loaded = 0;
+      // when
+      await foreign(log, ...Array.from({ length: behind }, (_, n) => fact.updated({ n })));
+      const found = await own.dispatch(THREAD, [ask.updateThread({ mine: 1 })]);
+      // then
+      assert.equal(loaded, snapshots);
+      assert.deepEqual(found.ok && found.state, (await foldOf(log)).state);
+    }));
+
 test.run();

@@ -131,6 +131,36 @@ test('X2 claim and frames: the frames of the attempt before wait for the claim, 
     assert.deepEqual(await result, { kind: 'fenced-out' });
   }));
 
+test('X2 cancel and save: a save that waits for the version of a cancel does not hold the run which that changes', () =>
+  withNodes(async ({ one, address }) => {
+    await grant(one, lease);
+    const expected = (await one.readStream('thread-r', 1, 10)).length;
+    const [cancel, observer] = [await connect(readAddress(address)), await connect(readAddress(address))];
+    try {
+      // given
+      await cancel.ask('BEGIN');
+      await cancel.ask(
+        `INSERT INTO events SELECT -1, stream, version + 1, type, schema, data, crc, at, 'cancel' FROM events
+         WHERE stream = 'thread-r' AND version = @expected`,
+        { expected },
+      );
+      // when
+      const append = { stream: 'thread-r', expected, events: [fact.saved('r', 'c')] };
+      const saved = one.commit(batch([append], { lease }));
+      await until('the save waits', async () => {
+        const sql =
+          "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+        return (await observer.ask(sql)).length === 1;
+      });
+      // then
+      await cancel.ask("SELECT 1 FROM runs WHERE run_id = 'r' FOR UPDATE NOWAIT");
+      await cancel.ask('COMMIT');
+      assert.deepEqual(await saved, conflict('thread-r'));
+    } finally {
+      await Promise.all([cancel.end(), observer.end()]);
+    }
+  }));
+
 test('X3 end and claim: a claim that was decided on the run before its end is refused', () =>
   withNodes(async ({ one, hold, waits }) => {
     await grant(one, lease);
