@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1242,
+  src: 1244,
   'src/actors': 1816,
   'src/archive': 2208,
   'src/assistant': 174,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 76938,
+  test: 77106,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -96,7 +96,9 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
       return openPast(url, projection, keys);
     },
     backUp: async () =>
-      refuse(`PostgreSQL has its own backup: pg_dump --format=custom${ofSchema} --file=FILE ${shown}`)(),
+      refuse(
+        `PostgreSQL has its own backup: pg_dump --format=custom${ofSchema} --exclude-table-data='*.resume_calls' --file=FILE ${shown}`,
+      )(),
     async migrate(isCheck) {
       const { migrate } = await import('./store/postgres/log.ts');
       return migrate(url, isCheck);
