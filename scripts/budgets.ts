@@ -11,7 +11,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/archive': 2208,
   'src/assistant': 174,
   'src/auth': 815,
-  'src/cli': 2861,
+  'src/cli': 2869,
   'src/config': 1325,
   'src/cron': 335,
   'src/delivery': 341,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2378,
-  test: 77106,
+  test: 77123,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -16,7 +16,15 @@ const CODES: Readonly<Record<string, number>> = {
   ConfigError: EXIT_USAGE,
   ...Object.fromEntries(
     [
-      ...['Unavailable', 'LogAway', 'RowsOutdated', 'DataDirectoryBusy', 'BackupDamaged', 'LogIncomplete'],
+      ...[
+        'Unavailable',
+        'LogAway',
+        'ConnectionLost',
+        'RowsOutdated',
+        'DataDirectoryBusy',
+        'BackupDamaged',
+        'LogIncomplete',
+      ],
       ...[
         'NoFile',
         'ExportRefused',

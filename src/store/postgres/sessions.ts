@@ -42,12 +42,16 @@ const LIMITS = [
 ] as const;
 const OLDEST = 150_000;
 
-/** One statement, because a pooler may refuse parameters at the start of a connection. */
+/**
+ * One statement, because a pooler may refuse parameters at the start of a connection. Joins look up keys: the planner takes a chain
+ * of delta bases for a million rows, and would read all texts for each.
+ */
 const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_encoding') AS encoding,
   current_setting('server_version_num')::int AS version, current_setting('server_version') AS said, pg_backend_pid() AS pid, (SELECT count(set_config(name, CASE name ${LIMITS.map(
     ([name, value]) => `WHEN '${name}' THEN '${value}'`,
   ).join(' ')} END, false)) FROM pg_settings WHERE name IN (${LIMITS.map(([name]) => `'${name}'`).join()})),
   set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
+  set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
   set_config('bytea_output', 'hex', false), set_config('default_transaction_isolation', 'read committed', false),
   set_config('search_path', coalesce($1, current_setting('search_path')), false)`;
 

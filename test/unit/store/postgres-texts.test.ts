@@ -1,6 +1,8 @@
 /** Texts that one node makes differences from while another one erases or replaces them. */
 import assert from 'node:assert/strict';
 import type { Batch, CommitResult, EventLog } from '../../../src/store/port/log.ts';
+import { readAddress } from '../../../src/store/postgres/address.ts';
+import { connect } from '../../../src/store/postgres/sessions.ts';
 import { batch, committed } from '../../support/batches.ts';
 import { checkpoint, saved } from '../../support/payload-contract.ts';
 import { withPostgres } from '../../support/postgres.ts';
@@ -97,5 +99,20 @@ test('names of channels may have half a pair of UTF-16', () =>
       [name],
     );
   }));
+
+test('P3 a chain of delta bases is read by its ids, whatever else is stored', async () => {
+  const session = await connect(readAddress(url()));
+  await session.ask(
+    'CREATE TEMPORARY TABLE texts AS SELECT id::bigint, NULL AS bases FROM generate_series(1, 9000) AS id',
+  );
+  await session.ask('ALTER TABLE texts ADD PRIMARY KEY (id)');
+  await session.ask('ANALYZE texts');
+  const plan = await session.ask(`EXPLAIN WITH RECURSIVE chain (id) AS (
+      SELECT 1::bigint UNION SELECT own.id FROM chain, json_array_elements_text('[2]') AS base, texts AS own WHERE own.id = base::bigint)
+    SELECT * FROM texts WHERE id IN (SELECT id FROM chain)`);
+  const lines = plan.map((row) => String(row['QUERY PLAN']));
+  assert.ok(!lines.some((line) => line.includes('Seq Scan')), lines.join('\n'));
+  await session.end();
+});
 
 test.run();
