@@ -10,34 +10,30 @@ const CUT = [
   'test/conformance/webhooks.test.ts',
 ];
 
-/** On PostgreSQL a server takes the wall time of its database, which no test moves. */
-const MOVES_THE_CLOCK = 'moves the clock';
+/** What is due is found by the time of the database, which no test moves. */
+const MOVES_THE_CLOCK = 'waits for what a moved clock makes due';
+const NO_SERVER = 'starts no server';
 
-/** They look at files of SQLite, or at what only its files do. */
-const OF_SQLITE: Readonly<Record<string, string>> = {
-  'test/conformance/activity.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/auth-credentials.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/crons-auth.test.ts': MOVES_THE_CLOCK,
+/** Files with another subject than what servers do on either engine. */
+const APART: Readonly<Record<string, string>> = {
   'test/conformance/crons-firing.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/crons.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/frames-retention.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/runs-once.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/store-ttl.test.ts': MOVES_THE_CLOCK,
   'test/conformance/threads-ttl.test.ts': MOVES_THE_CLOCK,
   'test/conformance/unserved-graphs.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/walk.test.ts': 'names files of its engine',
   'test/conformance/webhooks-delivery.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/webhooks-ends.test.ts': MOVES_THE_CLOCK,
-  'test/conformance/webhooks-records.test.ts': MOVES_THE_CLOCK,
+  'test/conformance/walk.test.ts': 'names files of its engine',
   'test/conformance/advisories-rows.test.ts': 'writes rows past the log',
   'test/conformance/encryption.test.ts': 'damages, copies and re-keys files of the log',
   'test/conformance/logs-carried.test.ts': 'carries logs between folders, and into a database of its own',
   'test/conformance/nodes.test.ts': 'has a database of its own',
   'test/conformance/threads-carried.test.ts':
     'carries threads between folders; threads-carried-http carries the others',
+  'test/conformance/state-size.test.ts': NO_SERVER,
+  'test/model/carried.test.ts': NO_SERVER,
+  'test/model/simulation.test.ts': NO_SERVER,
+  'test/model/thread-machine.test.ts': NO_SERVER,
 };
 
-const isShared = (file: string): boolean => OF_SQLITE[file] === undefined;
+const isShared = (file: string): boolean => APART[file] === undefined;
 
 type Listing = (listTests: (stage: string) => string[]) => string[];
 

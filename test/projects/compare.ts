@@ -8,8 +8,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { runChild } from '../../scripts/run-child.ts';
 import { withPrograms, type Programs, type ServerProgram } from '../e2e/programs.ts';
 import { scaled } from '../support/scaled.ts';
+import { newDatabaseUrl } from '../support/test-database.ts';
 import { openDriver } from './drive.ts';
-import { copyProject, ensureLine, OLDER_LINES, type Line } from './lines.ts';
+import { copiesOn, copyProject, ensureLine, OLDER_LINES, type Line } from './lines.ts';
 import { DELIBERATE, mask } from './mask.ts';
 import { inOneOrder } from './parallel.ts';
 import { ALL_MODES, MODES, type Scenario } from './steps.ts';
@@ -52,7 +53,7 @@ export async function withProjects<T>(
   use: (projects: StartedProject) => Promise<T>,
 ): Promise<T> {
   const root = await ensureLine(line);
-  const folder = join(root, 'projects', repository);
+  const folder = join(copiesOn(root), repository);
   await rm(folder, { recursive: true, force: true });
   const all = { dependencies: names.map((name) => `./${name}`), graphs: {} as Record<string, unknown> };
   for (const name of names) {
@@ -76,8 +77,12 @@ export async function withProjects<T>(
 const withServed = <T>(folder: string, use: (project: StartedProject) => Promise<T>): Promise<T> =>
   withPrograms(async (programs) => {
     const config = ['langgraph.json', 'platform.json'].map((file) => join(folder, file)).find(existsSync)!;
-    // Graphs that leave a mark there wait for ever until it is there.
-    const env = { PROJECT_MARK: join(programs.dir, 'mark'), PLATFORM_RECORDING: 'true' };
+    const databaseUrl = newDatabaseUrl();
+    const env = {
+      // Graphs that leave a mark there wait for ever until it is there.
+      ...{ PROJECT_MARK: join(programs.dir, 'mark'), PLATFORM_RECORDING: 'true' },
+      ...(databaseUrl && { PLATFORM_DATABASE_URL: databaseUrl }),
+    };
     const start = (): Promise<ServerProgram> =>
       programs.serve({ args: ['--config', config], cwd: folder, env });
     let server = await start();

@@ -60,9 +60,13 @@ export async function ensureLine(line: Line): Promise<string> {
   return root;
 }
 
+/** Folder of the copies on a line. Stages that run beside each other have one each. */
+export const copiesOn = (root: string): string =>
+  join(root, process.env['TEST_DATABASE_URL'] ? 'projects-on-postgres' : 'projects');
+
 /** A fresh copy of the project on the line; `repository`: folder of the copies of projects that are served together. */
 export async function copyProject(root: string, name: string, repository = ''): Promise<string> {
-  const folder = join(root, 'projects', repository, name);
+  const folder = join(copiesOn(root), repository, name);
   await rm(folder, { recursive: true, force: true });
   await cp(join(PROJECTS, name), folder, { recursive: true });
   // Node would look for what the line lacks in the packages of this repository, which lie further up.

@@ -16,7 +16,10 @@ const UNTRIED: Readonly<Record<string, RegExp>> = {
 export async function assertReexecutes(project: StartedProject, names: readonly string[]): Promise<void> {
   const { config, folder, programs, server, env } = project;
   await server().end('SIGTERM');
-  const files = await exportThreads(join(programs.dir, 'data'), join(programs.dir, 'exports'));
+  const files = await exportThreads(
+    env['PLATFORM_DATABASE_URL'] ?? join(programs.dir, 'data'),
+    join(programs.dir, 'exports'),
+  );
   const args = ['replay', '--check', '--config', config, ...files];
   const { code, output } = await programs.run({ args, cwd: folder, env });
   const reasons = names.flatMap((name) => UNTRIED[name] ?? []);
@@ -28,7 +31,7 @@ export async function assertReexecutes(project: StartedProject, names: readonly 
   for (const reason of reasons) assert.match(output, reason);
 }
 
-/** Returns the files of all threads of the log in `data`. */
+/** Returns the files of all threads of the log. */
 async function exportThreads(data: string, folder: string): Promise<string[]> {
   await mkdir(folder);
   const store = storeAt(data);
