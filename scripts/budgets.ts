@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2378,
-  test: 77135,
+  scripts: 2426,
+  test: 78144,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -1,20 +1,12 @@
-/**
- * Servers on one database. One is killed or stopped in mid-run, and another one goes on; `NODES=all` adds what takes longer
- * (`npm run test:long`).
- */
+/** Servers on one database. One is killed in mid-run, and another one goes on; test/long/nodes.test.ts has all that may happen. */
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { readAddress } from '../../src/store/postgres/address.ts';
-import { connect } from '../../src/store/postgres/sessions.ts';
 import { withPostgres } from '../support/postgres.ts';
 import { scaled } from '../support/scaled.ts';
 import { shared } from '../support/shared-server.ts';
 import { suite } from '../support/suite.ts';
-import { withTcpProxy } from '../support/tcp-proxy.ts';
-import { until } from '../support/until.ts';
-import { withWebhookSink } from '../support/webhook-sink.ts';
 import { assertDense, attemptsIn, collect } from './frames.ts';
 import { E2E_PROJECT } from './killed.ts';
 import { reached } from './marks.ts';
@@ -27,26 +19,21 @@ const clock = systemClock();
 const LIMIT_MS = 180_000;
 
 interface Scene {
-  /** The servers that run already. */
   readonly servers: readonly ServerProgram[];
   readonly dir: string;
-  /** Of their own schema. */
-  readonly url: string;
-  /** Starts another server. */
-  start(at?: string): Promise<ServerProgram>;
 }
 
 let schemas = 0;
-const withServers = (count: number, use: (scene: Scene) => Promise<void>): Promise<void> =>
+/** Two, with a schema of their own. */
+const withServers = (use: (scene: Scene) => Promise<void>): Promise<void> =>
   withPrograms(async ({ dir, serve }) => {
     const url = `${database()}?schema=s${process.pid}_${(schemas += 1)}&pool=6`;
-    let started = 0;
-    const start = (at = url): Promise<ServerProgram> =>
+    const start = (data: string): Promise<ServerProgram> =>
       serve({
-        args: ['--config', E2E_PROJECT, '--data', join(dir, `node${(started += 1)}`)],
-        env: { PLATFORM_DATABASE_URL: at },
+        args: ['--config', E2E_PROJECT, '--data', join(dir, data)],
+        env: { PLATFORM_DATABASE_URL: url },
       });
-    await use({ servers: await Promise.all(Array.from({ length: count }, () => start())), dir, url, start });
+    await use({ servers: await Promise.all(['node1', 'node2'].map(start)), dir });
   });
 
 interface Begun {
@@ -84,7 +71,7 @@ async function begin(server: ServerProgram, dir: string, tries = 0): Promise<Beg
 test(
   'X1 X5 S1 S2 a server is killed in mid-run: another one goes on within 20 s, with the stream of the first',
   () =>
-    withServers(2, async ({ servers: [a, b], dir }) => {
+    withServers(async ({ servers: [a, b], dir }) => {
       const nodes = async (): Promise<{ self: boolean }[]> => (await b!.ask('GET', '/server')).json.nodes;
       assert.deepEqual((await nodes()).map(({ self }) => self).sort(), [false, true]);
       const { thread, run, live, marks, open } = await begin(a!, dir);
@@ -108,6 +95,7 @@ test(
   LIMIT_MS,
 );
 
+<<<<<<< HEAD
 if (process.env['NODES'] === 'all') {
   test(
     'X1 of thirty runs that two servers create on one thread at once with reject, one is accepted',
@@ -219,5 +207,38 @@ if (process.env['NODES'] === 'all') {
     LIMIT_MS,
   );
 }
+=======
+test(
+  'X1 of thirty runs that two servers create on one thread at once with reject, one is accepted',
+  () =>
+    withServers(async ({ servers, dir }) => {
+      const gate = join(dir, 'gate');
+      for (let round = 0; round < 3; round++) {
+        const thread = await createThread(servers[round % 2]!);
+        const body = {
+          ...{ assistant_id: 'gate', input: {}, multitask_strategy: 'reject' },
+          config: { configurable: { gate: `${gate}${round}` } },
+        };
+        const answers = await Promise.all(
+          Array.from({ length: 30 }, (_, index) =>
+            servers[index % 2]!.ask('POST', `/threads/${thread}/runs`, body),
+          ),
+        );
+        const accepted = answers.filter(({ status }) => status === 200);
+        assert.deepEqual(
+          answers.filter(({ status }) => status !== 200 && status !== 409),
+          [],
+        );
+        assert.equal(accepted.length, 1);
+        await writeFile(`${gate}${round}`, '');
+        for (const server of servers) await joinRun(server, thread, accepted[0]!.json.run_id);
+        // The other server has held the thread as a busy one.
+        const next = { assistant_id: 'echo', input: {}, multitask_strategy: 'reject' };
+        for (const server of servers) await joinRun(server, thread, await createRun(server, thread, next));
+      }
+    }),
+  LIMIT_MS,
+);
+>>>>>>> a400958d (tests: nine cases of three servers under load, with a seed)
 
 test.run();

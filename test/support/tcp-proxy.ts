@@ -9,6 +9,8 @@ export interface TcpProxy {
   dieAfter(bytes: number): void;
   /** Every connection dies with the next answer, which is lost. */
   swallow(): void;
+  /** The next commit is done and its answer is lost: every connection dies then, and each new one until `comeBack`. */
+  goAwayAfterCommit(): void;
   /** Every connection dies now. */
   cut(): void;
   /** Every connection dies now, and each new one until `comeBack`. */
@@ -18,6 +20,12 @@ export interface TcpProxy {
   comeBack(): void;
 }
 
+/** The end of a pipeline, as PostgreSQL's clients send it, and the first byte of the answer to it. */
+const SYNC = Buffer.from([0x53, 0, 0, 0, 4]);
+const READY_FOR_QUERY = { first: 0x5a, bytes: 6 };
+/** Only pipelines that write are so long. */
+const MIN_COMMIT_BYTES = 400;
+
 /** Lends a relay to the server at `target` that can lose connections without a word. */
 export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => Promise<T>): Promise<T> {
   const { hostname, port } = new URL(target);
@@ -25,10 +33,15 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
   let connections = 0;
   let isAway = false;
   let isHanging = false;
+  let awaitsCommit = false;
   const budgets: number[] = [];
   const lines = new Set<{ left: number }>();
 
   const cut = (): void => open.forEach((socket) => socket.destroy());
+  function goAway(): void {
+    isAway = true;
+    cut();
+  }
 
   const server = createServer((client) => {
     connections += 1;
@@ -52,8 +65,18 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
       });
     }
     client.pipe(upstream);
+    let hasCommitted = false;
+    client.on('data', (chunk: Buffer) => {
+      if (!awaitsCommit || chunk.length < MIN_COMMIT_BYTES || !chunk.subarray(-5).equals(SYNC)) return;
+      awaitsCommit = false;
+      hasCommitted = true;
+    });
     if (isHanging) for (const socket of [client, upstream]) socket.pause();
     upstream.on('data', (chunk: Buffer) => {
+      if (hasCommitted) {
+        if (chunk.at(-READY_FOR_QUERY.bytes) === READY_FOR_QUERY.first) goAway();
+        return;
+      }
       const part = chunk.subarray(0, line.left);
       line.left -= part.length;
       if (line.left > 0) client.write(part);
@@ -71,16 +94,14 @@ export async function withTcpProxy<T>(target: string, use: (proxy: TcpProxy) => 
       dieAfter: (bytes) => void budgets.push(bytes),
       swallow: () => lines.forEach((line) => (line.left = 0)),
       cut,
-      goAway() {
-        isAway = true;
-        cut();
-      },
+      goAway,
+      goAwayAfterCommit: () => void (awaitsCommit = true),
       hang() {
         isHanging = true;
         for (const socket of open) socket.pause();
       },
       comeBack() {
-        isAway = isHanging = false;
+        isAway = isHanging = awaitsCommit = false;
         for (const socket of open) socket.resume();
       },
     });
