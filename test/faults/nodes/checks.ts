@@ -41,7 +41,7 @@ export async function checkRound(round: Round): Promise<Checked> {
   const { cluster, notes, since } = round;
   const events = await cluster.ask<EventRow>(
     `SELECT stream, version, type, at, convert_from(data, 'UTF8') AS data FROM events AS e
-     WHERE EXISTS (SELECT 1 FROM events WHERE stream = e.stream AND version = 1 AND at >= ${since})
+     WHERE EXISTS (SELECT 1 FROM events WHERE stream = e.stream AND version = 1 AND at >= ${since - MAX_LAG_MS})
      ORDER BY stream COLLATE "C", version`,
   );
   const { problems, runs, takeovers, requeued } = checkStreams(events, round);
@@ -59,6 +59,8 @@ export async function checkRound(round: Round): Promise<Checked> {
   return { problems, runs: runs.size, takeovers, requeued };
 }
 
+/** A node follows the database's clock from afar. */
+const MAX_LAG_MS = 1_000;
 /** The time for which a node may be silent, and that of a poll. */
 const MAX_TAKEOVER_MS = scaled(20_000);
 
