@@ -11,6 +11,8 @@ import { SHARED_CONTEXT } from './shared.ts';
 
 /** A connection that says nothing for so long is replaced: the next renewal is not to wait for it. */
 const ANSWER_MS = 4_000;
+/** Pause behind a renewal that failed. */
+const RETRY_MS = 1_000;
 
 const { url, cells } = workerData as RenewalSetup;
 const state = new BigInt64Array(cells);
@@ -40,16 +42,17 @@ function note(asked: bigint, time: number): void {
 
 async function renew(): Promise<void> {
   const [asked, of] = [processTime(), id];
-  // One that fails is followed by the next one.
   const time = await run(renewNode(SHARED_CONTEXT, of)).catch(() => -1);
   if (of !== id) return;
   if (time === undefined) Atomics.store(state, CELLS.isRefused, 1n);
   else if (time >= 0) note(asked, time);
+  // A database that starts again within seconds costs no run.
+  else renewLater(RETRY_MS);
 }
 
-function renewLater(): void {
+function renewLater(ms = RENEWAL_MS): void {
   cancel();
-  cancel = after(RENEWAL_MS, () => {
+  cancel = after(ms, () => {
     renewLater();
     void renew();
   });

@@ -94,16 +94,23 @@ const frozen: Case = {
 const LOSSES = ['goAway', 'hang', 'goAwayAfterCommit'] as const;
 /** Too short to be noticed, long enough for the node to give up, and for others to take over. */
 const AWAY_MS = [20_000, 2_000, 12_000];
+/** Others have taken over from a node that was away for longer. */
+const MAX_AWAY_MS = 15_000;
 
 const partitioned: Case = {
   title: 'a server loses the database, also behind a commit',
   isGentle: false,
   async disturb({ cluster, random, round, mark }) {
-    const { proxy } = await busyNode(cluster, random);
+    const node = await busyNode(cluster, random);
+    const awayMs = AWAY_MS[Math.floor(round / LOSSES.length) % AWAY_MS.length]!;
     mark();
-    proxy[LOSSES[round % LOSSES.length]!]();
-    await pause(AWAY_MS[Math.floor(round / LOSSES.length) % AWAY_MS.length]);
-    proxy.comeBack();
+    node.proxy[LOSSES[round % LOSSES.length]!]();
+    await pause(awayMs);
+    const standing = (): Promise<Answer> => serverOf(node).ask('GET', '/ok');
+    if (awayMs > MAX_AWAY_MS)
+      await until('a load balancer is told', async () => (await standing()).status === 503);
+    node.proxy.comeBack();
+    await until('the server is back', async () => (await standing()).json.nodes === cluster.nodes.length);
   },
 };
 
