@@ -12,6 +12,7 @@ import { startWebhooks } from '../effects/webhooks.ts';
 import { refuseUnmatched } from '../graphs/strict-resume.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { isDevelopment } from '../kernel/development.ts';
+import { within } from '../kernel/within.ts';
 import type { Hub } from '../streams/hub.ts';
 import type { Assembly } from './assembly.ts';
 import type { WritePaths } from './write-paths.ts';
@@ -46,6 +47,9 @@ export function startSweepers(
   stops.push(() => threadSweeper.stop());
 }
 
+/** Time that a stop gives receivers to answer. */
+const MAX_LAST_ATTEMPT_MS = 3_000;
+
 /** `ownFetch` is undefined until the server listens: webhooks to its own paths wait for it. */
 export function startDeliveries(
   { config, options: { onFault }, clock, ids, stops }: Assembly,
@@ -58,8 +62,9 @@ export function startDeliveries(
   const out = createOwnOut({ out: createHttpOut(reach), ...reach, fetch: ownFetch });
   const webhooks = startWebhooks({ log, clock, ids, out, due, onFault, settings: config.webhooks });
   stops.push(async () => {
-    // New attempts stop first, then those in progress end: none may fail merely because of the stop.
+    // No attempt begins from here on. One whose receiver answers in time ends by itself: cut off, it would be sent again.
     const stopped = webhooks.stop();
+    await within(systemClock(), Math.min(config.shutdownGraceMs, MAX_LAST_ATTEMPT_MS), stopped);
     await out.close();
     await stopped;
   });

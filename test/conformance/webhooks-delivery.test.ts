@@ -91,7 +91,20 @@ test('given a receiver that never recovers, when the attempts are used up, then 
     });
   }));
 
-test('given an attempt under way, when the server stops, then it is tried again after the start', () =>
+test('given a receiver that takes a while, when the server stops meanwhile, then it is not sent the webhook again', () =>
+  withWebhookSink((sink) =>
+    withServer({}, async (s) => {
+      sink.answer((_, response) => void setTimeout(() => response.writeHead(200).end(), 500));
+      await s.client.runs.wait(null, 'echo', { input: say('hi'), webhook: sink.url() });
+      await sink.next(1);
+      await s.restart();
+      await s.until(({ type }) => type === 'WebhookDelivered');
+      assert.equal(sink.received.length, 1);
+      assert.deepEqual(await failures(s), []);
+    }),
+  ));
+
+test('given a receiver that hangs, when the server stops, then it is tried again after the start', () =>
   withWebhookSink((sink) =>
     withServer({}, async (s) => {
       sink.answer('hang');
