@@ -23,15 +23,13 @@ interface Scene {
   readonly dir: string;
 }
 
-let schemas = 0;
-/** Two, with a schema of their own. */
+/** Lends two servers. */
 const withServers = (use: (scene: Scene) => Promise<void>): Promise<void> =>
   withPrograms(async ({ dir, serve }) => {
-    const url = `${database()}?schema=s${process.pid}_${(schemas += 1)}&pool=6`;
     const start = (data: string): Promise<ServerProgram> =>
       serve({
         args: ['--config', E2E_PROJECT, '--data', join(dir, data)],
-        env: { PLATFORM_DATABASE_URL: url },
+        env: { PLATFORM_DATABASE_URL: `${database()}?pool=6` },
       });
     await use({ servers: await Promise.all(['node1', 'node2'].map(start)), dir });
   });
@@ -94,151 +92,5 @@ test(
     }),
   LIMIT_MS,
 );
-
-<<<<<<< HEAD
-if (process.env['NODES'] === 'all') {
-  test(
-    'X1 of thirty runs that two servers create on one thread at once with reject, one is accepted',
-    () =>
-      withServers(2, async ({ servers, dir }) => {
-        const gate = join(dir, 'gate');
-        for (let round = 0; round < 20; round++) {
-          const thread = await createThread(servers[round % 2]!);
-          const body = {
-            ...{ assistant_id: 'gate', input: {}, multitask_strategy: 'reject' },
-            config: { configurable: { gate: `${gate}${round}` } },
-          };
-          const answers = await Promise.all(
-            Array.from({ length: 30 }, (_, index) =>
-              servers[index % 2]!.ask('POST', `/threads/${thread}/runs`, body),
-            ),
-          );
-          const accepted = answers.filter(({ status }) => status === 200);
-          assert.deepEqual(
-            answers.filter(({ status }) => status !== 200 && status !== 409),
-            [],
-          );
-          assert.equal(accepted.length, 1);
-          await writeFile(`${gate}${round}`, '');
-          for (const server of servers) await joinRun(server, thread, accepted[0]!.json.run_id);
-          // The other server has held the thread as a busy one.
-          const next = { assistant_id: 'echo', input: {}, multitask_strategy: 'reject' };
-          for (const server of servers) await joinRun(server, thread, await createRun(server, thread, next));
-        }
-      }),
-    LIMIT_MS,
-  );
-
-  test(
-    'X1 X2 S1 a server is stopped for longer than it may be silent: all that it writes afterwards is refused',
-    () =>
-      withServers(2, async ({ servers: [a, b], dir }) => {
-        const { thread, run, marks, open } = await begin(a!, dir);
-        process.kill(a!.pid, 'SIGSTOP');
-        await reached(marks, 'step 3', 2);
-        await open();
-        await joinRun(b!, thread, run);
-        const frames = await framesOf(b!, thread, run);
-        assertDense(frames);
-        process.kill(a!.pid, 'SIGCONT');
-        // It goes on as another node.
-        const later = await createThread(a!);
-        await joinRun(a!, later, await createRun(a!, later, { assistant_id: 'echo', input: {} }));
-        assert.deepEqual(await framesOf(b!, thread, run), frames);
-        assert.deepEqual(await framesOf(a!, thread, run), frames);
-        const { json } = await b!.ask('GET', `/threads/${thread}/runs/${run}`);
-        assert.equal(json.status, 'success');
-      }),
-    LIMIT_MS,
-  );
-
-  for (const way of ['goAway', 'hang'] as const)
-    test(
-      `X1 X2 S1 a server loses the database in mid-run (${way}): another one goes on, and it comes back as another node`,
-      () =>
-        withServers(1, async ({ servers: [b], dir, url, start }) =>
-          withTcpProxy(url, async (proxy) => {
-            const a = await start(url.replace(new URL(url).host, new URL(proxy.url).host));
-            const { thread, run, marks, open } = await begin(a, dir);
-            proxy[way]();
-            await until('a load balancer is told', async () => (await a.ask('GET', '/ok')).status === 503);
-            await reached(marks, 'step 3', 2);
-            await open();
-            await joinRun(b!, thread, run);
-            const frames = await framesOf(b!, thread, run);
-            assertDense(frames);
-            proxy.comeBack();
-            const isBack = async (): Promise<boolean> =>
-              (await b!.ask('GET', '/server')).json.nodes.length === 2 &&
-              (await a.ask('GET', '/ok')).json.nodes === 2;
-            await until('the server is back', isBack);
-            const later = await createThread(a);
-            await joinRun(a, later, await createRun(a, later, { assistant_id: 'echo', input: {} }));
-            assert.deepEqual(await framesOf(a, thread, run), frames);
-          }),
-        ),
-      LIMIT_MS,
-    );
-
-  test(
-    'I6 I7 three servers start together with a cron that was due: one run a slot, one webhook a run',
-    () =>
-      withWebhookSink(async (sink) =>
-        withServers(1, async ({ servers: [first], url, start }) => {
-          const cron = { schedule: '*/2 * * * * *', assistant_id: 'echo', input: {}, webhook: sink.url() };
-          assert.equal((await first!.ask('POST', '/runs/crons', cron)).status, 200);
-          await first!.end('SIGTERM');
-          const servers = await Promise.all([start(), start(), start()]);
-          await sink.next(20);
-          await Promise.all(servers.map((server) => server.end('SIGTERM')));
-          const ids = sink.received.map(({ headers }) => headers['webhook-id']);
-          assert.equal(new Set(ids).size, ids.length);
-          const session = await connect(readAddress(url));
-          const found = await session.ask(
-            `SELECT count(*) AS fired, count(DISTINCT convert_from(data, 'UTF8')::json ->> 'slot') AS slots,
-               (SELECT count(*) FROM events WHERE type = 'RunCreated') AS runs
-             FROM events WHERE type = 'CronFired'`,
-          );
-          await session.end();
-          const [{ fired, slots, runs }] = found as [{ fired: number; slots: number; runs: number }];
-          assert.deepEqual([slots, runs], [fired, fired]);
-        }),
-      ),
-    LIMIT_MS,
-  );
-}
-=======
-test(
-  'X1 of thirty runs that two servers create on one thread at once with reject, one is accepted',
-  () =>
-    withServers(async ({ servers, dir }) => {
-      const gate = join(dir, 'gate');
-      for (let round = 0; round < 3; round++) {
-        const thread = await createThread(servers[round % 2]!);
-        const body = {
-          ...{ assistant_id: 'gate', input: {}, multitask_strategy: 'reject' },
-          config: { configurable: { gate: `${gate}${round}` } },
-        };
-        const answers = await Promise.all(
-          Array.from({ length: 30 }, (_, index) =>
-            servers[index % 2]!.ask('POST', `/threads/${thread}/runs`, body),
-          ),
-        );
-        const accepted = answers.filter(({ status }) => status === 200);
-        assert.deepEqual(
-          answers.filter(({ status }) => status !== 200 && status !== 409),
-          [],
-        );
-        assert.equal(accepted.length, 1);
-        await writeFile(`${gate}${round}`, '');
-        for (const server of servers) await joinRun(server, thread, accepted[0]!.json.run_id);
-        // The other server has held the thread as a busy one.
-        const next = { assistant_id: 'echo', input: {}, multitask_strategy: 'reject' };
-        for (const server of servers) await joinRun(server, thread, await createRun(server, thread, next));
-      }
-    }),
-  LIMIT_MS,
-);
->>>>>>> a400958d (tests: nine cases of three servers under load, with a seed)
 
 test.run();
