@@ -183,7 +183,9 @@ async function runAll(
   const environmentOf = async (stage: string): Promise<NodeJS.ProcessEnv> => ({
     ...(memory !== undefined && IN_MEMORY.has(stage) && { TMPDIR: memory }),
     ...(isOnPostgres(stage) && { TEST_DATABASE_URL: await databaseOf(stage) }),
-    ...(stages.includes(stage) && WITH_POSTGRES.has(stage) && { TEST_POSTGRES_URL: await databaseOf(stage) }),
+    ...(stages.some(isOnPostgres) &&
+      stages.includes(stage) &&
+      WITH_POSTGRES.has(stage) && { TEST_POSTGRES_URL: await databaseOf(stage) }),
   });
   const groups: Group[] = stages
     .filter((stage) => !(stage in CHECKS))
@@ -271,4 +273,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.exitCode = failed > 0 || passed === 0 || stopping.signal.aborted ? 1 : 0;
   if (skipped.length > 0) console.log(`${skipped.length} skipped, for the reasons printed with them`);
   console.log(`${passed} passed, ${failed} failed`);
+  // The library that starts databases would end the process with 0.
+  process.exit();
 }
