@@ -7,8 +7,9 @@
 import pg from 'pg';
 import type { Row } from '../port/rows.ts';
 import type { Step, Work } from '../sql/work.ts';
-import { demanding, numbered } from './statement-text.ts';
-import { decoderOf, encode } from './values.ts';
+import { createPending } from './pending.ts';
+import { demanding, forMany, ifNew, numbered } from './statement-text.ts';
+import { decoderOf, encode, encodeMany } from './values.ts';
 
 /** The part of the driver's connection that is used here. */
 export interface Wire {
@@ -24,9 +25,12 @@ export interface Wire {
 /** A statement that the connection has prepared. */
 interface Statement {
   readonly name: string;
+  readonly text: string;
   /** Names or places of the values, in the order of `$1`, `$2` and so on. */
   readonly params: readonly (string | number)[];
   types: readonly number[];
+  /** Name of the statement for many rows; null: there is none. */
+  many?: string | null;
   fields: readonly { readonly name: string; readonly decode: (text: string) => unknown }[];
 }
 
@@ -52,8 +56,8 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** SQLSTATE that the schema's own function raises when a statement that needs a row finds none. */
-export const NONE_FOUND = 'RW001';
+/** SQLSTATEs of a statement that needs a row, or that it is new: a division by zero, a unique key that is there. */
+const NONE_FOUND = /^(?:22012|23505)$/;
 
 type Param = Parameters<typeof encode>[0];
 
@@ -91,14 +95,14 @@ const DRAW = (table: string): string =>
   `SELECT min(id) AS first, max(id) AS last FROM (SELECT nextval('${table}_ids') AS id FROM generate_series(1, @blocks)) AS drawn`;
 
 /**
- * `alone`: the pipeline is the transaction. `snapshot`: a transaction that reads, in which all steps see the same moment.
+ * `alone`: the pipeline is the transaction. `shared`: of several works, of whose refusals any will do. `snapshot`: a transaction that reads, in which all steps see the same moment.
  * `open`: one that was begun before and goes on.
  */
-export type Transaction = 'alone' | 'snapshot' | 'open';
+export type Transaction = 'alone' | 'shared' | 'snapshot' | 'open';
 
 /** Of statements that no work asks for. */
 const NO_STEP: Step = { want: 'write', sql: '', params: [] };
-const NO_STATEMENT: Statement = { name: '', params: [], types: [], fields: [] };
+const NO_STATEMENT: Statement = { name: '', text: '', params: [], types: [], fields: [] };
 
 /** `settle` is called once, with the result of the work when all of it is committed. */
 export function createExchange<T>(
@@ -109,6 +113,7 @@ export function createExchange<T>(
 ): Exchange {
   const sent: Sent[] = [];
   const added: (() => void)[] = [];
+  const pending = createPending(transaction === 'shared');
   const knownOf = ({ want }: Step): Map<string, Statement> =>
     want === 'some' ? prepared.demanding : prepared.statements;
   /** The first row id of each table's current block that the work was given. */
@@ -131,13 +136,16 @@ export function createExchange<T>(
 
   function learn(step: Step, then: (statement: Statement) => void): void {
     const { sql } = step;
-    const { text, params } = numbered(step.want === 'some' ? demanding(sql) : sql);
-    const statement: Statement = { name: `s${(prepared.count += 1)}`, params, types: [], fields: [] };
+    const { text, params } = numbered(sql);
+    const statement: Statement = { name: `s${(prepared.count += 1)}`, text, params, types: [], fields: [] };
     const known = knownOf(step);
     known.set(sql, statement);
     added.push(() => void known.delete(sql));
     learning = { statement, then: () => then(statement) };
-    wire.parse({ name: statement.name, text });
+    wire.parse({
+      name: statement.name,
+      text: step.want === 'some' ? (ifNew(text) ?? demanding(text)) : text,
+    });
     wire.describe({ type: 'S', name: statement.name });
     wire.flush();
   }
@@ -160,17 +168,55 @@ export function createExchange<T>(
     if (isAwaited) wire.flush();
   }
 
+  /** Sends what is pending, in its order. */
+  function release(): void {
+    for (const steps of pending.take()) {
+      const [first] = steps as [Step];
+      const statement = knownOf(first).get(first.sql)!;
+      const many = steps.length === 1 ? null : nameForMany(statement, first.want === 'some');
+      if (many === null) for (const step of steps) send(step, statement, false);
+      else {
+        const values = statement.params.map((name, at) =>
+          encodeMany(
+            steps.map(({ params }) => (params as Record<string | number, Param>)[name]),
+            statement.types[at]!,
+          ),
+        );
+        wire.bind({ statement: many, values });
+        wire.execute({});
+        sent.push({ statement, rows: [], step: first, isAwaited: false });
+      }
+    }
+  }
+
+  function nameForMany(statement: Statement, isDemanding: boolean): string | null {
+    if (statement.many !== undefined) return statement.many;
+    const found = ifNew(statement.text);
+    const text = forMany(isDemanding ? (found ?? statement.text) : statement.text, statement.types);
+    if (text === undefined) return (statement.many = null);
+    statement.many = `s${(prepared.count += 1)}`;
+    added.push(() => delete statement.many);
+    const isChecked = isDemanding && found === undefined;
+    wire.parse({ name: statement.many, text: isChecked ? demanding(text, true) : text });
+    return statement.many;
+  }
+
   /** Goes on with the work until it waits for an answer. */
   function proceed(answer?: unknown): void {
     for (let reply = answer; ;) {
       const next = work.next(reply as never);
+      if (next.done) release();
       if (next.done) return finish({ value: next.value });
       reply = undefined;
       const step = next.value;
       if (step.want === 'ids') {
         reply = take(step.sql, (step.params as { count: number }).count);
         if (reply === undefined) return;
-      } else if (!pass(step)) return;
+      } else if (step.about !== undefined && knownOf(step).has(step.sql)) pending.add(step);
+      else {
+        release();
+        if (!pass(step)) return;
+      }
     }
   }
 
@@ -255,7 +301,8 @@ export function createExchange<T>(
       if (isUndone && result === undefined) wire.sync();
       if (!isUndone) end(new ConnectionLost(error, result !== undefined && 'value' in result));
       // Answers come in the order of the steps, so this one is the first without any.
-      else if (error.code === NONE_FOUND) end(sent[0]!.step.refusal!());
+      else if (NONE_FOUND.test(error.code ?? '') && sent[0]?.step.refusal !== undefined)
+        end(sent[0].step.refusal());
       else end(error);
     },
     handleReadyForQuery() {

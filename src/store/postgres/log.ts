@@ -9,19 +9,20 @@ import { createBatchWriter } from '../sql/batch-writer.ts';
 import { openCells } from '../sql/coder.ts';
 import { loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import { openKeyring, type EncryptionKeys, type Keyring } from '../sql/keyring.ts';
+import { createHeldTexts } from '../sql/payloads/held-texts.ts';
 import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
 import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
 import type { Projection } from '../sql/projection.ts';
 import { SCHEMA, type Table } from '../sql/rows/tables.ts';
 import { createViews } from '../sql/views/views.ts';
-import type { Work } from '../sql/work.ts';
+import { unlessAsking, type Work } from '../sql/work.ts';
 import { readAddress, type Address } from './address.ts';
 import { createAsk } from './ask.ts';
 import { lookAt, nextFrames } from './look.ts';
 import { joinNodes } from './nodes.ts';
 import { assertUsable } from './pooler.ts';
 import { assertRights, findTables, prepareSchema } from './schema.ts';
-import { connect, createPool, type Session } from './sessions.ts';
+import { connect, createPool, type Plans, type Session } from './sessions.ts';
 import { contextOf } from './shared.ts';
 import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
@@ -59,9 +60,10 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     return (await session.run(prepareLog(tables, address.schema, keys, options.isImport))).coder;
   });
   const context = contextOf(coder);
-  const open = noticing(address, options.onWarning);
+  const connecting = noticing(address, options.onWarning);
+  const open = (): Promise<Session> => connecting('keys');
   const points = createPool(open, address.pool - SCAN_SESSIONS);
-  const scans = createPool(open, SCAN_SESSIONS);
+  const scans = createPool(() => connecting('any'), SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
   const committed = new Set<(notice: Notice) => void>();
   let notices = 0;
@@ -74,9 +76,10 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
         onFault(error);
       }
   };
+  const held = createHeldTexts();
   const writer = createWriter({
     context,
-    batches: createBatchWriter(context, createPayloadWriter(context), projection),
+    batches: createBatchWriter(context, createPayloadWriter(context, held), projection),
     now: clock.now,
     open,
     ...(options.maxAwayMs !== undefined && { maxAwayMs: options.maxAwayMs }),
@@ -88,8 +91,8 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     },
   });
   const readMoment = <T>(work: Work<T>): Promise<T> =>
-    points.lend((session) => session.run(work, 'snapshot'));
-  const payloads = createPayloadReader(context, readMoment);
+    unlessAsking(work, (asking) => points.lend((session) => session.run(asking, 'snapshot')));
+  const payloads = createPayloadReader(context, readMoment, { held });
   const node = await joinNodes({ url: options.url, clock, run: read }).catch((error: unknown) => {
     throw unusable(address, error);
   });
@@ -133,11 +136,14 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
 }
 
 /** Connects, and tells once that this does not succeed, and once that it does again. */
-function noticing(address: Address, tell: (text: string) => void = () => undefined): () => Promise<Session> {
+function noticing(
+  address: Address,
+  tell: (text: string) => void = () => undefined,
+): (plans: Plans) => Promise<Session> {
   let isAway = false;
-  return async () => {
+  return async (plans) => {
     try {
-      const session = await connect(address);
+      const session = await connect(address, plans);
       if (isAway) tell(`${address.shown} answers again`);
       isAway = false;
       return session;

@@ -1,7 +1,4 @@
-/**
- * The tables of the log, beside those that come from `sql/rows/tables.ts`, and the function by which a statement says that it
- * has to find a row: else it raises a condition, so a commit that must not be undoes itself in one round trip.
- */
+/** The tables of the log, beside those that come from `sql/rows/tables.ts`. */
 import { Unavailable } from '../../kernel/unavailable.ts';
 import { KINDS } from '../port/kinds.ts';
 import { carriedView } from '../sql/rows/carried-threads.ts';
@@ -9,7 +6,7 @@ import { SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
 import { SHARED } from '../sql/shared-tables.ts';
 import { rows, write as step, type Step, type Work } from '../sql/work.ts';
 import { toPostgres, typeOf } from './dialect.ts';
-import { ID_BLOCK, NONE_FOUND } from './exchange.ts';
+import { ID_BLOCK } from './exchange.ts';
 
 /** Version of the tables in this file and of what their rows contain. */
 const FORMAT = 1;
@@ -67,13 +64,6 @@ const UPKEEP = [
     autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000, autovacuum_vacuum_cost_delay = 0)`,
 ];
 
-const FUNCTIONS = [
-  `CREATE FUNCTION rewound_some(rows_ bigint) RETURNS void LANGUAGE plpgsql AS $$
-  BEGIN
-    IF rows_ = 0 THEN RAISE EXCEPTION 'no such row' USING ERRCODE = '${NONE_FOUND}'; END IF;
-  END $$`,
-];
-
 /** All statements of a new schema; `derived`: the tables that a projection fills. */
 const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
   `CREATE TABLE meta (key ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`,
@@ -82,7 +72,6 @@ const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
   ...Object.entries({ ...derived, ...SHARED }).flatMap(([name, table]) => toPostgres(name, table)),
   ...(derived === SCHEMA ? [carriedView((declared) => `NULL::${typeOf(declared)}`)] : []),
   ...UPKEEP,
-  ...FUNCTIONS,
   `INSERT INTO meta VALUES ('format', '${FORMAT}'), ('rows', '${VERSION}')`,
 ];
 

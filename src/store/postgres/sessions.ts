@@ -53,6 +53,7 @@ const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_en
   set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
   set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false),
   set_config('bytea_output', 'hex', false), set_config('default_transaction_isolation', 'read committed', false),
+  (SELECT count(set_config(name, $2, false)) FROM pg_settings WHERE name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin')),
   set_config('search_path', coalesce($1, current_setting('search_path')), false)`;
 
 interface Setup {
@@ -66,19 +67,26 @@ interface Setup {
 /** A server that will not do, however often it is asked. */
 class Unsuitable extends Error {}
 
+/** `keys`: each row is found by its key, also by statements that were planned while the tables were empty. */
+export type Plans = 'keys' | 'any';
+
 /** Connects to the first host that takes writes. Throws `Unsuitable`, or what the last host said. */
-export async function connect({ urls, schema }: Address): Promise<Session> {
+export async function connect({ urls, schema }: Address, plans: Plans = 'any'): Promise<Session> {
   let failure: unknown;
   for (const url of urls)
     try {
-      return await connectTo(url, schema);
+      return await connectTo(url, schema, plans);
     } catch (error) {
       failure = error;
     }
   throw failure;
 }
 
-async function connectTo(connectionString: string, schema: string | undefined): Promise<Session> {
+async function connectTo(
+  connectionString: string,
+  schema: string | undefined,
+  plans: Plans,
+): Promise<Session> {
   const client = new pg.Client({
     connectionString,
     ...{ application_name: 'rewound', connectionTimeoutMillis: CONNECT_MS },
@@ -88,7 +96,7 @@ async function connectTo(connectionString: string, schema: string | undefined): 
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const found = await client.query<Setup>(SETUP, [schema ?? null]);
+    const found = await client.query<Setup>(SETUP, [schema ?? null, plans === 'keys' ? 'off' : 'on']);
     const { standby, encoding, version, said, pid } = found.rows[0]!;
     if (version < OLDEST) throw new Unsuitable(`it is PostgreSQL ${said}, 15 or later is needed`);
     if (encoding !== 'UTF8')

@@ -7,6 +7,7 @@ export const contextOf = (coder: Coder): WorkContext => ({
   shownId: (column) => column,
   bytes: (column) => column,
   listed: (list) => `json_array_elements_text(${list}::json)`,
+  gathered: (value) => `coalesce(json_agg(DISTINCT ${value})::text, '[]')`,
 });
 
 export const SHARED_CONTEXT: SharedContext = {

@@ -1,4 +1,5 @@
 /** The text of a step as PostgreSQL takes it. */
+import pg from 'pg';
 
 /** Parameters as `$n`: a name may stand several times, `?` is another value each time. */
 export function numbered(sql: string): { text: string; params: (string | number)[] } {
@@ -10,8 +11,49 @@ export function numbered(sql: string): { text: string; params: (string | number)
   return { text, params };
 }
 
-/** A statement that fails when it finds or changes no row. */
-export const demanding = (sql: string): string =>
-  /^\s*SELECT/.test(sql)
-    ? `SELECT rewound_some(count(*)) FROM (${sql}) AS found`
-    : `WITH done AS (${sql} RETURNING 1) SELECT rewound_some(count(*)) FROM done`;
+const IF_NEW = /(VALUES \([^()]*\))\s+ON CONFLICT DO NOTHING$/;
+
+/** A statement that fails when it finds or changes no row, or fewer than it was given: by a unique key, or as it divides by zero. */
+export function demanding(sql: string, isMany = false): string {
+  const found = isMany ? '(count(*) = cardinality($1))::integer' : 'count(*)';
+  return /^\s*SELECT/.test(sql)
+    ? `SELECT 1 / ${found} FROM (${sql}) AS found`
+    : `WITH done AS (${sql} RETURNING 1) SELECT 1 / ${found} FROM done`;
+}
+
+/** The same for an insert that fails by itself. */
+export const ifNew = (sql: string): string | undefined =>
+  IF_NEW.test(sql) ? sql.replace(IF_NEW, '$1') : undefined;
+
+const { INT8, INT4, FLOAT8, TEXT, BYTEA } = pg.types.builtins;
+const LIST = 1009;
+const ELEMENTS: ReadonlyMap<number, string> = new Map([
+  ...([
+    [INT8, 'int8'],
+    [INT4, 'int4'],
+    [FLOAT8, 'float8'],
+    [TEXT, 'text'],
+    [BYTEA, 'bytea'],
+  ] as const),
+  // Lists of lists would have to be of one length.
+  [LIST, 'text'],
+]);
+
+const JOINS: Readonly<Record<string, string>> = {
+  ...{ INSERT: 'FROM', UPDATE: 'FROM', DELETE: 'USING', SELECT: ',' },
+};
+
+/** A numbered statement for many rows, each of whose parameters is an array. Undefined for a type that has none here. */
+export function forMany(text: string, types: readonly number[]): string | undefined {
+  if (!types.every((type) => ELEMENTS.has(type))) return undefined;
+  const arrays = types.map((type, at) => `$${at + 1}::${ELEMENTS.get(type)!}[]`);
+  const given = `unnest(${arrays.join()}) AS given (${types.map((_, at) => `p${at + 1}`).join()})`;
+  const body = text.replace(
+    /\$(\d+)/g,
+    (_, place: string) => `given.p${place}${types[Number(place) - 1] === LIST ? '::text[]' : ''}`,
+  );
+  const cells = /VALUES \(([^()]*)\)/.exec(body);
+  if (cells !== null) return body.replace(cells[0], () => `SELECT ${cells[1]!} FROM ${given}`);
+  const join = JOINS[/[A-Z]+/.exec(text)![0]]!;
+  return body.replace(/\bWHERE\b/, () => `${join} ${given} WHERE`);
+}

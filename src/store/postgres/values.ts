@@ -56,7 +56,34 @@ export function encode(value: Given | undefined, type: number): string | Buffer 
   return type === TEXT_LIST ? toList(JSON.parse(value) as string[], type) : escape(value);
 }
 
-/** As SQLite would give it. */
+const bytesOf = (value: Given | undefined, type: number): Buffer | null => {
+  const encoded = encode(value, type);
+  if (encoded === null || Buffer.isBuffer(encoded)) return encoded;
+  if (type !== OIDS.INT8 && type !== OIDS.INT4 && type !== OIDS.FLOAT8) return Buffer.from(encoded);
+  const bytes = Buffer.alloc(type === OIDS.INT4 ? 4 : 8);
+  if (type === OIDS.INT8) bytes.writeBigInt64BE(BigInt(encoded));
+  else if (type === OIDS.INT4) bytes.writeInt32BE(Number(encoded));
+  else bytes.writeDoubleBE(Number(encoded));
+  return bytes;
+};
+
+/** An array in the form of bytes that the protocol has for it. Lists of texts are its elements as text. */
+export function encodeMany(values: readonly (Given | undefined)[], type: number): Buffer {
+  const element = type === TEXT_LIST ? OIDS.TEXT : type;
+  const head = Buffer.alloc(20);
+  for (const [at, field] of [1, 1, element, values.length, 1].entries()) head.writeInt32BE(field, at * 4);
+  const parts: Buffer[] = [head];
+  for (const value of values) {
+    const bytes = bytesOf(value, type);
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(bytes?.length ?? -1);
+    parts.push(length);
+    if (bytes !== null) parts.push(bytes);
+  }
+  return Buffer.concat(parts);
+}
+
+/** As SQLite would give it. Returns nothing for what is read as it comes. */
 export function decoderOf(type: number): (text: string) => unknown {
   if (NUMBERS.has(type)) return Number;
   if (type === OIDS.BOOL) return (text) => Number(text === 't');

@@ -16,7 +16,7 @@ import type { BatchWriter } from '../sql/batch-writer.ts';
 import { findReceipt } from '../sql/event-store.ts';
 import { Outdated, Refused } from '../sql/refused.ts';
 import { rows, type Work, type WorkContext } from '../sql/work.ts';
-import { ConnectionLost } from './exchange.ts';
+import { ConnectionLost, type Transaction } from './exchange.ts';
 import { isAway, type Session } from './sessions.ts';
 
 /** A transaction takes at most this many batches; the rest forms the next one. */
@@ -138,11 +138,14 @@ export function createWriter({
   async function commitTogether(group: readonly Waiting[]): Promise<boolean> {
     const at = now();
     try {
-      const results = await transact(function* (): Work<CommitResult[]> {
-        const each: CommitResult[] = [];
-        for (const { batch } of group) each.push(yield* batches.apply(batch, at));
-        return each;
-      });
+      const results = await transact(
+        function* (): Work<CommitResult[]> {
+          const each: CommitResult[] = [];
+          for (const { batch } of group) each.push(yield* batches.apply(batch, at));
+          return each;
+        },
+        group.length > 1 ? 'shared' : 'alone',
+      );
       done(group.map((waiting, index) => ({ waiting, result: results[index]! })));
       return true;
     } catch (error) {
@@ -203,14 +206,14 @@ export function createWriter({
     return Object.assign(new LogUnavailable(error.message), { cause: error });
   }
 
-  async function transact<T>(work: () => Work<T>): Promise<T> {
+  async function transact<T>(work: () => Work<T>, transaction?: Transaction): Promise<T> {
     try {
       if (session === undefined || session.isLost) {
         // Rows that are held in memory may come from a transaction that was undone.
         batches.undone();
         session = await open();
       }
-      return await session.run(work());
+      return await session.run(work(), transaction);
     } catch (error) {
       batches.undone();
       throw error;

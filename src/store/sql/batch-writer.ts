@@ -11,19 +11,22 @@ import {
   guardVersion,
   insertEvents,
   recordEvents,
+  versionRow,
   writeMoved,
   writeReceipt,
 } from './event-store.ts';
 import type { Projection } from './projection.ts';
 import { createRowWriter } from './row-writer.ts';
 import { Refused } from './refused.ts';
-import { newIds, some, type Work, type WorkContext } from './work.ts';
+import { newIds, some, type Step, type Work, type WorkContext } from './work.ts';
 
 type UpdateWrite = Extract<RowWrite, { op: 'set' }>;
 
 export interface PayloadWriter {
   /** All of one batch, inside the commit's transaction. */
   write(payloads: readonly PayloadWrite[], at: number): Work<void>;
+  /** The thread has no payloads before those of the batch that is written. */
+  begin(threadId: string): void;
   /** What was written is undone, all of it or in part. */
   undone(): void;
 }
@@ -34,6 +37,9 @@ export interface BatchWriter {
   /** What was written is undone, all of it or in part. */
   undone(): void;
 }
+
+/** The highest version at which nothing but the thread's creation precedes a run. */
+const FIRST_RUN = 2;
 
 export function createBatchWriter(
   context: WorkContext,
@@ -57,25 +63,38 @@ export function createBatchWriter(
     const first: number = appended === 0 ? 0 : yield newIds('events', appended);
     const { moved } = batch;
     const events = moved?.events ?? recordEvents(batch, at, first);
+    for (const { type, data, meta } of events)
+      if (type === 'RunCreated' && meta.version <= FIRST_RUN) payloads.begin(data.threadId);
     const writes = mergeWrites(events.flatMap((event) => projection.project(event)));
     const { lease } = batch;
     const own = lease && writes.find((write): write is UpdateWrite => isUpdateOf(lease, write));
-    // First: transactions that lock a run before the version that they compete for would wait for each other.
+    // First: transactions that lock a row before the version that they compete for would wait for each other.
+    const behind = context.shared === undefined ? asIs : behindVersions(batch);
     if (moved === undefined) yield* insertEvents(context, events);
     else yield* writeMoved(context, moved);
     if (lease !== undefined && own === undefined)
-      yield some(held, [lease.runId, lease.attempt, lease.leaseId], fencedOut);
+      yield behind(
+        some(held, [lease.runId, lease.attempt, lease.leaseId], fencedOut, [`runs ${lease.runId}`]),
+      );
     yield* writeReceipt(context, batch, events, at);
     for (const write of writes) {
       // X2 The update of the run's row says whether the lease is current.
-      if (write !== own) yield rowWrite(write);
-      else yield { ...rowWrite(leased(lease!, own)), want: 'some', refusal: fencedOut };
+      if (write !== own) yield behind(rowWrite(write));
+      else yield { ...behind(rowWrite(leased(lease!, own))), want: 'some', refusal: fencedOut };
     }
     yield* payloads.write(batch.payloads ?? [], at);
     return { kind: 'committed', receipt: { events, at } };
   }
 
   return { apply, undone: payloads.undone };
+}
+
+const asIs = (step: Step): Step => step;
+
+/** Where steps of several batches are sent together, none comes before the versions that its own batch takes. */
+function behindVersions({ appends }: Batch): (step: Step) => Step {
+  const versions = appends.map(({ stream, expected }) => versionRow(stream, expected + 1));
+  return (step) => (step.about === undefined ? step : { ...step, about: [...step.about, ...versions] });
 }
 
 const fencedOut = (): Refused => new Refused({ kind: 'fenced-out' });

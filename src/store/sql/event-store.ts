@@ -88,24 +88,34 @@ const NEXT = `${BEGIN} EXISTS (SELECT 1 FROM events WHERE stream = ? AND version
  * L2 Writes events, of which each follows the latest one of its stream: the statement itself looks, once for events in a
  * row.
  */
-export function* insertEvents({ coder }: WorkContext, events: readonly Recorded[]): Work<void> {
+export function* insertEvents({ coder, shared }: WorkContext, events: readonly Recorded[]): Work<void> {
+  // Another engine makes one statement of the same ones.
+  const most = shared === undefined ? MAX_FOLLOWING : 1;
   for (let at = 0; at < events.length;) {
     const event = events[at]!;
     const { stream, version } = event.meta;
     const refusal = (): Refused => conflict(stream);
-    if (version === 1) yield some(FIRST, [...cellsOf(coder, event), stream], refusal);
-    else yield some(NEXT, [...cellsOf(coder, event), stream, version - 1], refusal);
-    const following: (Stored | number)[] = [];
-    const places: string[] = [];
-    for (at += 1; at < events.length && places.length < MAX_FOLLOWING; at += 1) {
-      const { meta } = events[at]!;
-      if (meta.stream !== stream || meta.version !== version + places.length + 1) break;
-      following.push(...cellsOf(coder, events[at]!));
-      places.push(PLACES);
+    const about = [rowOf(event), versionRow(stream, version - 1)];
+    if (version === 1) yield some(FIRST, [...cellsOf(coder, event), stream], refusal, about);
+    else yield some(NEXT, [...cellsOf(coder, event), stream, version - 1], refusal, about);
+    const from = (at += 1);
+    while (at < events.length && follows(events[at - 1]!, events[at]!)) at += 1;
+    for (let next = from; next < at; next += most) {
+      const following = events.slice(next, Math.min(next + most, at));
+      yield write(
+        `INSERT INTO events VALUES ${following.map(() => PLACES).join()}`,
+        following.flatMap((each) => cellsOf(coder, each)),
+        following.map(rowOf),
+      );
     }
-    if (places.length > 0) yield write(`INSERT INTO events VALUES ${places.join()}`, following);
   }
 }
+
+/** As steps name it. */
+export const versionRow = (stream: string, version: number): string => `events ${stream} ${version}`;
+const rowOf = ({ meta: { stream, version } }: Recorded): string => versionRow(stream, version);
+const follows = ({ meta: before }: Recorded, { meta }: Recorded): boolean =>
+  meta.stream === before.stream && meta.version === before.version + 1;
 
 const PLACES = '(?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
@@ -143,10 +153,16 @@ export function* writeReceipt(
         `INSERT INTO snapshots VALUES (?, ?, ?)
          ON CONFLICT (stream) DO UPDATE SET version = excluded.version, state = excluded.state`,
         [stream, expected + own.length, coder.seal(JSON.stringify(snapshot))],
+        [`snapshots ${stream}`],
       );
   if (events.length === 0 || !batch.repeatable) return;
   const [first, last] = [events[0]!.meta.position, events.at(-1)!.meta.position];
-  yield write('INSERT INTO commands VALUES (?, ?, ?, ?)', [batch.commandId, first, last, at]);
+  const { commandId } = batch;
+  yield write(
+    'INSERT INTO commands VALUES (?, ?, ?, ?)',
+    [commandId, first, last, at],
+    [`commands ${commandId}`],
+  );
 }
 
 /** L4: what a repeated command id is answered with. */

@@ -8,8 +8,9 @@ export function* writeQueue(
   { threadId, next, holder }: PayloadWrite & { kind: 'queue' },
   at: number,
 ): Work<void> {
+  const about = [`queue ${threadId}`];
   if (next === undefined) {
-    yield write('DELETE FROM queue WHERE thread_id = ?', [threadId]);
+    yield write('DELETE FROM queue WHERE thread_id = ?', [threadId], about);
     return;
   }
   const due = next === null || next === 0 ? next : Math.max(next, at);
@@ -18,6 +19,7 @@ export function* writeQueue(
       `INSERT INTO queue (thread_id, due_at) VALUES (?, ?)
        ON CONFLICT (thread_id) DO UPDATE SET due_at = excluded.due_at`,
       [threadId, due],
+      about,
     );
   else
     yield write(
@@ -25,5 +27,6 @@ export function* writeQueue(
        ON CONFLICT (thread_id) DO UPDATE
          SET due_at = excluded.due_at, holder = excluded.holder, picked_until = NULL`,
       [threadId, due, holder ?? null],
+      about,
     );
 }

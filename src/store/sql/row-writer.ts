@@ -19,8 +19,16 @@ export function createRowWriter(coder: Coder, sealed: Projection['sealed'] = {})
       const cell = cells[at];
       if (typeof cell === 'string') cells[at] = coder.seal(cell);
     }
-    return step(sql, cells);
+    return step(sql, cells, aboutOf(write));
   };
+}
+
+/** The row by its unique column, which comes first. */
+function aboutOf(write: RowWrite): readonly string[] | undefined {
+  if (write.op === 'lift') return undefined;
+  for (const name in write.op === 'put' ? write.row : write.key)
+    return [`${write.table} ${(write.op === 'put' ? write.row : write.key)[name]!}`];
+  return undefined;
 }
 
 /** Table and column names come from projections, which are code; values are always bound, by place. */

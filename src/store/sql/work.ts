@@ -21,6 +21,11 @@ export interface Step {
   readonly params: StepParams;
   /** What a work without such a row is refused with; what it has written is undone. */
   readonly refusal?: () => Error;
+  /**
+   * Of a write: the rows that it reads and changes, each named alike by all that do. Writes about other rows may come before
+   * or with it.
+   */
+  readonly about?: readonly string[];
 }
 
 /**
@@ -38,11 +43,28 @@ export function* ask<R>(sql: string, params: StepParams): Work<R[]> {
   return yield rows(sql, params);
 }
 
+/** Work that has its result without a step needs nobody who runs it. */
+export async function unlessAsking<T>(work: Work<T>, run: Run): Promise<T> {
+  const first = work.next(undefined as never);
+  return first.done ? first.value : await run(goOn(work, first));
+}
+
+function* goOn<T>(work: Work<T>, first: IteratorResult<Step, T>): Work<T> {
+  let next = first;
+  while (!next.done) next = work.next(yield next.value);
+  return next.value;
+}
+
 export const count = (sql: string, params: StepParams): Step => ({ want: 'count', sql, params });
-export const write = (sql: string, params: StepParams): Step => ({ want: 'write', sql, params });
-export const some = (sql: string, params: StepParams, refusal: () => Error): Step => ({
-  ...{ want: 'some', sql, params, refusal },
+export const write = (sql: string, params: StepParams, about?: readonly string[]): Step => ({
+  ...{ want: 'write', sql, params, ...(about && { about }) },
 });
+export const some = (
+  sql: string,
+  params: StepParams,
+  refusal: () => Error,
+  about?: readonly string[],
+): Step => ({ want: 'some', sql, params, refusal, ...(about && { about }) });
 export const newIds = (table: string, of = 1): Step => ({ want: 'ids', sql: table, params: { count: of } });
 
 export interface SharedContext {
@@ -67,6 +89,8 @@ export interface WorkContext {
   readonly bytes: (column: string) => string;
   /** Selects from the list in JSON that a column or parameter holds, as `value`. */
   readonly listed: (list: string) => string;
+  /** A list in JSON of the different values of an expression, `[]` of none. */
+  readonly gathered: (value: string) => string;
   /** Of an engine that several servers share; undefined where no other transaction writes before this one ends. */
   readonly shared?: SharedContext;
 }

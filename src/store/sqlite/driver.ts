@@ -55,6 +55,7 @@ export function createDriver(prepare: (sql: string) => Statement, coder: Coder):
       shownId: (column) => `shown_id(${column})`,
       bytes: (column) => `CAST(${column} AS BLOB)`,
       listed: (list) => `json_each(${list})`,
+      gathered: (value) => `json_group_array(DISTINCT ${value})`,
     },
     run,
     runAsync: async (work) => run(work),

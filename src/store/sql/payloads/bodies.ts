@@ -7,11 +7,14 @@ type Write = Extract<PayloadWrite, { kind: 'body' | 'erase-body' }>;
 
 export function writeBody({ coder }: WorkContext, write: Write): Step {
   const { deliveryId } = write;
-  if (write.kind === 'erase-body') return step('DELETE FROM bodies WHERE delivery_id = ?', [deliveryId]);
+  const about = [`bodies ${deliveryId}`];
+  if (write.kind === 'erase-body')
+    return step('DELETE FROM bodies WHERE delivery_id = ?', [deliveryId], about);
   return step(
     `INSERT INTO bodies VALUES (@deliveryId, @threadId, @data, @crc)
      ON CONFLICT (delivery_id) DO UPDATE SET thread_id = excluded.thread_id, data = excluded.data, crc = excluded.crc`,
     { deliveryId, threadId: write.threadId, ...coder.columns(write.data) },
+    about,
   );
 }
 
@@ -24,7 +27,11 @@ export const writeRequest = (
   { key, digest, runId, threadId, at: accepted }: PayloadWrite & { kind: 'request' },
   at: number,
 ): Step =>
-  step('INSERT INTO requests VALUES (?, ?, ?, ?, ?)', [key, digest, runId, threadId, accepted ?? at]);
+  step(
+    'INSERT INTO requests VALUES (?, ?, ?, ?, ?)',
+    [key, digest, runId, threadId, accepted ?? at],
+    [`requests ${key}`],
+  );
 
 export function* readRequest(key: string): Work<AcceptedRequest | undefined> {
   const [row]: AcceptedRequest[] = yield rows(

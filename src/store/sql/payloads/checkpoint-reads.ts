@@ -47,7 +47,7 @@ export function openCheckpoint(row: CheckpointRow, text: string): OpenedCheckpoi
   };
 }
 
-/** `held`: of the connection's writer, if it is the only one of the log. */
+/** `held`: of the log's own writer. */
 export interface PayloadSource {
   readonly context: WorkContext;
   readonly held?: HeldTexts | undefined;

@@ -72,7 +72,7 @@ export function* writeCheckpointRow(store: PayloadStore, saved: NewCheckpointRow
   const parent = parentId === null ? null : toStoredId(parentId);
   const key = heldKey('c', threadId, ns, '');
   const latest = held.of(key);
-  const isKnown = latest.length > 0 || parentId === null || held.newThreads.has(threadId);
+  const isKnown = latest.length > 0 || parentId === null || held.isNew(threadId);
   const last = isKnown ? latest : yield* findLatest(store, thread, ns);
   const names = namesOf({ thread: threadId, run, parent, name });
   const following = last.length === 0 ? undefined : encodeText(context, text, last, names);
@@ -81,15 +81,7 @@ export function* writeCheckpointRow(store: PayloadStore, saved: NewCheckpointRow
       ? following
       : encodeText(context, text, [], COMMON + names);
   const row = { thread, ns, name, run, parent, at, last_frame: lastFrame };
-  const checkpoint = yield* insertText(
-    store,
-    'texts',
-    `INSERT INTO texts (id, thread, kind, ns, name, version, run, parent, at, last_frame, bases, size, data, crc)
-     VALUES (@id, @thread, 'c', @ns, @name, '', @run, @parent, @at, @last_frame, @bases, @size, @data, @crc)
-     ON CONFLICT DO NOTHING`,
-    row,
-    ...([text, encoded] as const),
-  );
+  const checkpoint = yield* insertText(store, { ...row, kind: 'c', version: '' }, text, encoded);
   if (checkpoint !== undefined) held.set(key, [{ ...checkpoint, row }]);
   else yield* replaceCheckpoint(store, thread, saved);
 }
@@ -151,16 +143,15 @@ function* writeValue(
   const key = heldKey('v', threadId, ns, channel);
   const isLong = data.length >= SHORTEST;
   const known = held.of(key);
-  const isKnown = !isLong || known.length > 0 || isFirst || held.newThreads.has(threadId);
+  const isKnown = !isLong || known.length > 0 || isFirst || held.isNew(threadId);
   const latest = isKnown ? known : yield* findLatestValue(store, thread, ns, channel);
   const bases = [...near.filter(({ text }) => text.length >= data.length * MOST), ...latest, ...near];
+  const run = runId === undefined ? null : toStoredId(runId);
   const value = yield* insertText(
     store,
-    'texts',
-    `INSERT INTO texts (id, thread, kind, ns, name, version, run, bases, size, data, crc)
-     VALUES (@id, @thread, 'v', @ns, @channel, @version, @run, @bases, @size, @data, @crc) ON CONFLICT DO NOTHING`,
-    { thread, ns, channel, version, run: runId === undefined ? null : toStoredId(runId) },
-    ...([data, encodeText(context, data, data.length < SHORTEST_NEAR ? [] : bases)] as const),
+    { thread, kind: 'v', ns, name: channel, version, run },
+    data,
+    encodeText(context, data, data.length < SHORTEST_NEAR ? [] : bases),
   );
   if (value !== undefined) held.set(key, [{ ...value, version }]);
   return value;
@@ -231,16 +222,15 @@ function* writeRow(store: PayloadStore, write: Write<'checkpoint-writes'>): Work
       : channels.flatMap((channel) => held.of(heldKey('v', threadId, ns, channel)));
   const near = channels.flatMap((channel) => nearOf(store, place, checkpointId, channel));
   const bases = text.length < SHORTEST_NEAR ? [] : [...values, ...near];
+  const thread = yield* threadOf(store, threadId);
   const row = yield* insertText(
     store,
-    'texts',
-    `INSERT INTO texts (id, thread, kind, ns, name, run, parts, bases, size, data, crc)
-     VALUES (@id, @thread, 'w', @ns, @name, @run, @parts, @bases, @size, @data, @crc)`,
     {
-      ...{ thread: yield* threadOf(store, threadId), ns, name: toStoredId(checkpointId) },
+      ...{ thread, kind: 'w', ns, name: toStoredId(checkpointId), version: null },
       ...{ run: toStoredId(runId), parts: JSON.stringify(partsOf(writes)) },
     },
-    ...([text, encodeText(context, text, bases)] as const),
+    text,
+    encodeText(context, text, bases),
   );
   for (const channel of channels) holdNear(store, place, checkpointId, channel, row!);
 }

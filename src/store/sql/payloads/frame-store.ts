@@ -8,7 +8,7 @@
 import type { NewFrame, PayloadWrite } from '../../port/payloads.ts';
 import { newIds, rows, some, write as step, type Work } from '../work.ts';
 import { heldKey } from './held-texts.ts';
-import { keepBases, type PayloadStore } from './shared-texts.ts';
+import { keepBases, keyOf, type PayloadStore } from './shared-texts.ts';
 import { toStoredId } from './stored-ids.ts';
 import { encodeText, eraseTexts, loadBase, type BaseText, type NewText } from './text-rows.ts';
 
@@ -72,7 +72,9 @@ function* insert(
       ...columns,
     },
     () => new RangeError(`S1 run ${runId} has a frame ${first} already`),
+    [`frames ${runId}`],
   );
+  store.kept.add(keyOf('frames', id));
   return id;
 }
 

@@ -24,8 +24,10 @@ export interface HeldTexts {
   /** The number of a thread. */
   thread(threadId: string): number | undefined;
   setThread(threadId: string, thread: number): void;
-  /** Threads whose first rows are in the current batch: no older row of them is looked up. */
-  readonly newThreads: Set<string>;
+  /** Whether all rows of the thread that there are were written here and are held: no other one is looked up. */
+  isNew(threadId: string): boolean;
+  /** The thread has no rows. */
+  begin(threadId: string): void;
   forget(): void;
 }
 
@@ -39,10 +41,10 @@ export const heldKey = (kind: string, threadId: string, ns: string, name: string
 export function createHeldTexts(): HeldTexts {
   const held = new Map<string, readonly HeldText[]>();
   const threads = new Map<string, number>();
-  const newThreads = new Set<string>();
   let size = 0;
   const sizeOf = (texts: readonly BaseText[]): number =>
     texts.reduce((sum, { text }) => sum + text.length, 0);
+  const newThreads = new Set<string>();
   function drop(key: string): void {
     size -= sizeOf(held.get(key) ?? []);
     held.delete(key);
@@ -56,6 +58,7 @@ export function createHeldTexts(): HeldTexts {
       for (const oldest of held.keys()) {
         if (size <= MAX_HELD) break;
         drop(oldest);
+        newThreads.delete(oldest.split(' ', 2)[1]!);
       }
     },
     thread: (threadId) => threads.get(threadId),
@@ -63,7 +66,11 @@ export function createHeldTexts(): HeldTexts {
       if (threads.size >= MAX_THREADS) threads.clear();
       threads.set(threadId, thread);
     },
-    newThreads,
+    isNew: (threadId) => newThreads.has(threadId),
+    begin(threadId) {
+      if (newThreads.size >= MAX_THREADS) newThreads.clear();
+      newThreads.add(threadId);
+    },
     forget() {
       held.clear();
       threads.clear();

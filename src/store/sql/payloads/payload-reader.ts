@@ -28,7 +28,7 @@ import { readOutline, readStorage } from './thread-storage.ts';
 
 type Checkpoint = Parameters<PayloadReader['checkpoint']>;
 
-/** Each answer is of one moment. `held`: texts of the log's one writer, where there is only one. */
+/** Each answer is of one moment. `held`: texts of the log's own writer. */
 export function createPayloadReader(
   context: WorkContext,
   run: Run,
@@ -38,10 +38,12 @@ export function createPayloadReader(
   }: Pick<PayloadSource, 'held'> & { heldValues?: HeldValues } = {},
 ): PayloadReader {
   const source = { context, ...more };
+  // What is latest, and whether it is there, another writer may have changed; values of a checkpoint never change.
+  const fresh = context.shared === undefined ? source : { context };
 
   function* find(...[threadId, ns, checkpointId, choice]: Checkpoint): Work<StoredCheckpoint | undefined> {
-    const row = yield* findCheckpoint(source, threadId, ns, checkpointId);
-    return row && (yield* readCheckpoint(source, threadId, row, choice));
+    const row = yield* findCheckpoint(fresh, threadId, ns, checkpointId);
+    return row && (yield* readCheckpoint(fresh, threadId, row, choice));
   }
 
   function* valuesOf(threadId: string, checkpointId: string): Work<JsonText | undefined> {

@@ -47,6 +47,7 @@ export function createPayloadWriter(context: WorkContext, held?: HeldTexts): Pay
       }
       store.endBatch();
     },
+    begin: store.held.begin,
     undone: store.undone,
   };
 }

@@ -7,14 +7,16 @@ export function writeResume(
   write: PayloadWrite & { kind: 'resume' | 'erase-resume' },
 ): Step {
   const { runId, base = null } = write;
+  const about = [`resume_calls ${runId}`];
   if (write.kind === 'resume')
     return step(
       'INSERT INTO resume_calls (thread_id, run_id, base, data, crc) VALUES (@threadId, @runId, @base, @data, @crc)',
       { threadId: write.threadId, runId, base, ...coder.columns(write.data) },
+      about,
     );
   return base === null
-    ? step('DELETE FROM resume_calls WHERE run_id = ?', [runId])
-    : step('DELETE FROM resume_calls WHERE run_id = ? AND base <> ?', [runId, base]);
+    ? step('DELETE FROM resume_calls WHERE run_id = ?', [runId], about)
+    : step('DELETE FROM resume_calls WHERE run_id = ? AND base <> ?', [runId, base], about);
 }
 
 export function* readResume({ coder }: WorkContext, runId: string): Work<Uint8Array[]> {

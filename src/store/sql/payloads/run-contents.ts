@@ -10,6 +10,8 @@ export const writeRunContent = ({ coder }: WorkContext, { kind, runId, threadId,
   write(
     'INSERT INTO run_contents (run_id, thread_id, kind, data, crc) VALUES (@runId, @threadId, @kind, @data, @crc)',
     { kind, runId, threadId, ...coder.columns(data) },
+    // Rows of a run are in order.
+    [`run_contents ${runId}`],
   );
 
 /** In the order of writing. */

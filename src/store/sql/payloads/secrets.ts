@@ -16,9 +16,10 @@ export function writeSecret({ coder }: WorkContext, write: Write): Step {
           ...{ runId: write.runId, threadId: write.threadId },
           ...coder.columns(write.data, 'secret'),
         },
+        [`secrets ${write.runId}`],
       );
     case 'erase-secret':
-      return step('DELETE FROM secrets WHERE run_id = ?', [write.runId]);
+      return step('DELETE FROM secrets WHERE run_id = ?', [write.runId], [`secrets ${write.runId}`]);
     case 'cron-secret':
       return step(`INSERT INTO cron_secrets VALUES (@cronId, @data, @crc) ON CONFLICT (cron_id) ${ANEW}`, {
         cronId: write.cronId,

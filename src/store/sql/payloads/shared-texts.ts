@@ -7,8 +7,9 @@
  * what differs from them. So it either finds the new row or is found.
  */
 import { Outdated } from '../refused.ts';
-import { count, newIds, some, write, type StepParams, type Work, type WorkContext } from '../work.ts';
+import { count, newIds, some, write, type Step, type Work, type WorkContext } from '../work.ts';
 import { createHeldTexts, type HeldTexts } from './held-texts.ts';
+import type { StoredId } from './stored-ids.ts';
 import type { BaseText, NewText, TextTable } from './text-rows.ts';
 
 export interface PayloadStore {
@@ -27,7 +28,6 @@ export function createStore(context: WorkContext, held = createHeldTexts()): Pay
   const store: PayloadStore = {
     ...{ context, held, kept: new Set<string>(), asks: true },
     endBatch() {
-      held.newThreads.clear();
       store.kept.clear();
       store.asks = isAlone(context);
     },
@@ -44,24 +44,36 @@ export function createStore(context: WorkContext, held = createHeldTexts()): Pay
 const isAlone = ({ lockRows }: WorkContext): boolean => lockRows === '';
 
 const outdated = (): Outdated => new Outdated();
-const keyOf = (table: TextTable, id: number): string => `${table} ${id}`;
+export const keyOf = (table: TextTable, id: number): string => `${table} ${id}`;
 
-function* keepRow(store: PayloadStore, table: TextTable, id: number, crc?: number): Work<void> {
-  const { context, kept } = store;
-  if (isAlone(context) || kept.has(keyOf(table, id))) return;
-  kept.add(keyOf(table, id));
-  yield crc === undefined
-    ? some(`SELECT 1 FROM ${table} WHERE id = ? ${context.lockRows}`, [id], outdated)
-    : some(`SELECT 1 FROM ${table} WHERE id = ? AND crc = ? ${context.lockRows}`, [id, crc], outdated);
+/** Sends a check of the row, once. */
+function* check(store: PayloadStore, table: TextTable, id: number, step: (row: string) => Step): Work<void> {
+  const row = keyOf(table, id);
+  if (isAlone(store.context) || store.kept.has(row)) return;
+  store.kept.add(row);
+  yield step(row);
 }
 
-export function* keepBases(store: PayloadStore, table: TextTable, bases: readonly BaseText[]): Work<void> {
-  for (const { id, crc } of bases) yield* keepRow(store, table, id, crc);
+/** Rows of texts stay because their thread does. */
+export function* keepBases(
+  store: PayloadStore,
+  table: TextTable,
+  bases: readonly BaseText[],
+  thread?: number,
+): Work<void> {
+  const lock = thread === undefined ? store.context.lockRows : '';
+  const behind = thread === undefined ? [] : [keyOf(table, thread)];
+  for (const { id, crc } of bases)
+    yield* check(store, table, id, (row) =>
+      some(`SELECT 1 FROM ${table} WHERE id = ? AND crc = ? ${lock}`, [id, crc], outdated, [row, ...behind]),
+    );
 }
 
 /** The thread is there, and nothing erases texts of it before the commit. */
 export const keepThread = (store: PayloadStore, thread: number): Work<void> =>
-  keepRow(store, 'texts', thread);
+  check(store, 'texts', thread, (row) =>
+    some(`SELECT 1 FROM texts WHERE id = ? ${store.context.lockRows}`, [thread], outdated, [row]),
+  );
 
 /** `takeRows`: nothing else writes or erases texts of the thread before the commit; `lockRows`: nothing erases any. */
 export function* lockThread(
@@ -72,28 +84,54 @@ export function* lockThread(
   if (!isAlone(context)) yield write(`SELECT 1 FROM texts WHERE id = ? ${context[lock]}`, [thread]);
 }
 
-/** Whether the row is new. `sql` inserts nothing where it is there. */
-function* insertNew(store: PayloadStore, sql: string, params: StepParams): Work<boolean> {
-  if (store.asks) {
-    const changes: number = yield count(sql, params);
-    return changes > 0;
+const INSERT = `INSERT INTO texts
+  (id, thread, kind, ns, name, version, run, parent, at, last_frame, parts, bases, size, data, crc)
+  VALUES (@id, @thread, @kind, @ns, @name, @version, @run, @parent, @at, @last_frame, @parts, @bases, @size, @data, @crc)
+  ON CONFLICT DO NOTHING`;
+
+export interface TextPlace {
+  readonly thread: number;
+  readonly kind: 't' | 'c' | 'v' | 'w';
+  readonly ns: string;
+  readonly name: StoredId;
+  /** No two rows have the same one but those with null. */
+  readonly version: string | null;
+  readonly run?: StoredId | null;
+  readonly parent?: StoredId | null;
+  readonly at?: number;
+  readonly last_frame?: number | null;
+  readonly parts?: string;
+}
+
+const NOTHING = { run: null, parent: null, at: null, last_frame: null, parts: null };
+
+/** The new row's id. Undefined: the row is there. `isNew`: that is taken for granted. */
+export function* insertRow(
+  store: PayloadStore,
+  place: TextPlace,
+  columns: Pick<NewText, 'bases' | 'size' | 'data' | 'crc'>,
+  isNew = !store.asks,
+): Work<number | undefined> {
+  const id: number = yield newIds('texts');
+  const row = keyOf('texts', id);
+  const params = { id, ...NOTHING, ...place, ...columns };
+  if (isNew) yield some(INSERT, params, outdated, [row]);
+  else {
+    const changes: number = yield count(INSERT, params);
+    if (changes === 0) return undefined;
   }
-  yield some(sql, params, outdated);
-  return true;
+  store.kept.add(row);
+  return id;
 }
 
 /** Undefined: the row is there. */
 export function* insertText(
   store: PayloadStore,
-  table: TextTable,
-  sql: string,
-  params: Readonly<Record<string, string | Uint8Array | number | null>>,
+  place: TextPlace,
   text: string,
   { cost, used, ...columns }: NewText,
 ): Work<BaseText | undefined> {
-  yield* keepBases(store, table, used);
-  const id: number = yield newIds(table);
-  if (!(yield* insertNew(store, sql, { id, ...params, ...columns }))) return undefined;
-  store.kept.add(keyOf(table, id));
-  return { id, text, cost, crc: columns.crc };
+  yield* keepBases(store, 'texts', used, place.thread);
+  const id = yield* insertRow(store, place, columns);
+  return id === undefined ? undefined : { id, text, cost, crc: columns.crc };
 }

@@ -48,16 +48,22 @@ const COLUMNS: Readonly<Record<TextTable, string>> = {
   frames: 'id, bases, size, data, crc',
 };
 
-/** The rows whose ids are listed, and all that their texts are made of, each once. */
-const chainOf = ({ listed }: WorkContext, table: TextTable): string =>
-  `WITH RECURSIVE chain (id, bases) AS (
-     SELECT CAST(wanted.value AS bigint), (SELECT bases FROM ${table} WHERE id = CAST(wanted.value AS bigint))
-     FROM ${listed('@ids')} AS wanted
-     UNION
-     SELECT own.id, own.bases FROM chain CROSS JOIN ${listed('chain.bases')} AS base CROSS JOIN ${table} AS own
-     WHERE own.id = CAST(base.value AS bigint)
+/**
+ * The rows whose ids are listed, and all that their texts are made of, each once. A row of `chain` has the ids of one level, so
+ * that a planner expects few.
+ */
+const chainOf = ({ listed, gathered }: WorkContext, table: TextTable): string => {
+  const idsIn = (list: string): string => `SELECT CAST(value AS bigint) FROM ${listed(list)}`;
+  return `WITH RECURSIVE chain (ids) AS (
+     SELECT @ids
+     UNION ALL
+     SELECT (SELECT ${gathered('base.value')} FROM ${table} AS own CROSS JOIN ${listed('own.bases')} AS base
+             WHERE own.id IN (${idsIn('chain.ids')}))
+     FROM chain WHERE chain.ids <> '[]'
    )
-   SELECT ${COLUMNS[table]} FROM ${table} WHERE id IN (SELECT id FROM chain)`;
+   SELECT ${COLUMNS[table]} FROM ${table}
+   WHERE id IN (SELECT CAST(each.value AS bigint) FROM chain CROSS JOIN ${listed('chain.ids')} AS each)`;
+};
 
 /** What the reader of a checkpoint knows anyway. */
 const knownOf = (

@@ -1,6 +1,6 @@
 /** P3 The rows that stand for threads in `texts`: 16 bytes of an id would be the larger part of many a row. */
-import { count, newIds, rows, type Work } from '../work.ts';
-import { keepThread, type PayloadStore } from './shared-texts.ts';
+import { rows, type Work } from '../work.ts';
+import { insertRow, keepThread, type PayloadStore } from './shared-texts.ts';
 import { toStoredId } from './stored-ids.ts';
 
 /** `thread` of the rows of threads. */
@@ -27,14 +27,11 @@ export function* threadOf(store: PayloadStore, threadId: string): Work<number> {
     yield* keepThread(store, known);
     return known;
   }
-  const id: number = yield newIds('texts');
-  const changes: number = yield count(
-    `INSERT INTO texts (id, thread, kind, ns, name, version, data, crc)
-     VALUES (@id, @thread, 't', '', @name, '', @data, @crc) ON CONFLICT DO NOTHING`,
-    { id, thread: NO_THREAD, name: toStoredId(threadId), ...context.coder.columns('') },
-  );
-  const thread = changes > 0 ? id : yield* findThread(threadId);
-  if (changes > 0) held.newThreads.add(threadId);
+  const place = { thread: NO_THREAD, kind: 't', ns: '', name: toStoredId(threadId), version: '' } as const;
+  const columns = { bases: null, size: null, ...context.coder.columns('') };
+  const id = yield* insertRow(store, place, columns, !store.asks && held.isNew(threadId));
+  const thread = id ?? (yield* findThread(threadId));
+  if (id !== undefined) held.begin(threadId);
   else yield* keepThread(store, thread);
   held.setThread(threadId, thread);
   return thread;
