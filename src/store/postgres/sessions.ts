@@ -6,14 +6,8 @@ import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
 import { ask, type StepParams, type Work } from '../sql/work.ts';
 import type { Address } from './address.ts';
-import {
-  ConnectionLost,
-  createExchange,
-  type Exchange,
-  type Prepared,
-  type Transaction,
-  type Wire,
-} from './exchange.ts';
+import { ConnectionLost, createExchange, type Transaction } from './exchange.ts';
+import type { Exchange, Prepared, Wire } from './wire.ts';
 
 /** A connection. */
 export interface Session {
