@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2252,
+  'src/store/postgres': 2257,
   'src/store/sql': 8018,
   'src/store/sqlite': 2424,
   'src/streams': 1037,

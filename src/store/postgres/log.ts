@@ -61,7 +61,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   });
   const context = contextOf(coder);
   const connecting = noticing(address, options.onWarning);
-  const open = (): Promise<Session> => connecting('keys');
+  const open = (): Promise<Session> => connecting();
   const points = createPool(open, address.pool - SCAN_SESSIONS);
   const scans = createPool(() => connecting('any'), SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
@@ -139,7 +139,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
 function noticing(
   address: Address,
   tell: (text: string) => void = () => undefined,
-): (plans: Plans) => Promise<Session> {
+): (plans?: Plans) => Promise<Session> {
   let isAway = false;
   return async (plans) => {
     try {
