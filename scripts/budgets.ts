@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2257,
+  'src/store/postgres': 2260,
   'src/store/sql': 8018,
   'src/store/sqlite': 2424,
   'src/streams': 1037,
@@ -36,8 +36,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2426,
-  test: 78018,
+  scripts: 2430,
+  test: 78136,
 };
 
 const MAX_UNUSED_LINES = 100;

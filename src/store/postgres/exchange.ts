@@ -55,6 +55,9 @@ export type Transaction = 'alone' | 'shared' | 'snapshot' | 'open';
 const NO_STEP: Step = { want: 'write', sql: '', params: [] };
 const NO_STATEMENT: Statement = { name: '', text: '', params: [], types: [], fields: [] };
 
+const paramOf = ({ params }: Step, name: string | number): Param =>
+  (params as Readonly<Record<string | number, Param>>)[name];
+
 /** `settle` is called once, with the result of the work when all of it is committed. */
 export function createExchange<T>(
   prepared: Prepared,
@@ -110,9 +113,7 @@ export function createExchange<T>(
   }
 
   function send(step: Step, statement: Statement, isAwaited: boolean): void {
-    const values = statement.params.map((name, at) =>
-      encode((step.params as Record<string | number, Param>)[name], statement.types[at]!),
-    );
+    const values = statement.params.map((name, at) => encode(paramOf(step, name), statement.types[at]!));
     wire.bind({ statement: statement.name, values });
     wire.execute({});
     sent.push({ statement, rows: [], step, isAwaited });
@@ -129,7 +130,7 @@ export function createExchange<T>(
       else {
         const values = statement.params.map((name, at) =>
           encodeMany(
-            steps.map(({ params }) => (params as Record<string | number, Param>)[name]),
+            steps.map((step) => paramOf(step, name)),
             statement.types[at]!,
           ),
         );
@@ -156,8 +157,10 @@ export function createExchange<T>(
   function proceed(answer?: unknown): void {
     for (let reply = answer; ;) {
       const next = work.next(reply as never);
-      if (next.done) release();
-      if (next.done) return finish({ value: next.value });
+      if (next.done) {
+        release();
+        return finish({ value: next.value });
+      }
       reply = undefined;
       const step = next.value;
       if (step.want === 'ids') {
