@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 5149,
   'src/store/port': 1825,
   'src/store/postgres': 2260,
-  'src/store/sql': 8018,
+  'src/store/sql': 8019,
   'src/store/sqlite': 2424,
   'src/streams': 1037,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2430,
-  test: 78136,
+  test: 78172,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -88,6 +88,30 @@ const measureRuns = (env: Record<string, string>, graph: string, lanes: number, 
 const treeOf = (pid: number): number =>
   [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuSeconds(each), 0);
 
+/** Two servers with their workers, their clients and a database each want a core. */
+const CORES_FOR_TWO = 8;
+
+async function measureTwo(url: string): Promise<void> {
+  const env = settings(`${url}?schema=nodes`);
+  async function rateOf(...bases: readonly string[]): Promise<number> {
+    const loops = bases.map((base) =>
+      askLoop({ kind: 'loop', base, flow: 'wait', graph: 'agent', lanes: LANES, seconds }),
+    );
+    return (await Promise.all(loops)).reduce((sum, { perSecond }) => sum + perSecond, 0);
+  }
+  await withServerProcess(async (first) => {
+    const one = await rateOf(first.url);
+    const two = await withServerProcess((second) => rateOf(first.url, second.url), env);
+    const cores = availableParallelism();
+    report({
+      name: `run and wait, agent, ${LANES} at a time on each of two servers, of one server`,
+      ...{ value: two / one, unit: '×' },
+      ...(cores >= CORES_FOR_TWO && { bar: { atLeast: 1.7 } }),
+      against: `${two.toFixed(0)} and ${one.toFixed(0)} /s on ${cores} cores${cores < CORES_FOR_TWO ? ', too few for a bar' : ''}`,
+    });
+  }, env);
+}
+
 console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}`);
 await withPostgres(
   async (url) => {
@@ -115,6 +139,7 @@ await withPostgres(
         against: `database ${postgres.databaseMs.toFixed(2)} ms each`,
       });
     }
+    await measureTwo(url);
   },
   { fsync: true },
 );

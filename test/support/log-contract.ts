@@ -69,6 +69,17 @@ export function logContract(
       assert.equal(await log.loadSnapshot('a'), undefined);
     }));
 
+  test('L1 given a batch with several facts of a known stream and of new ones, then all are written', () =>
+    lend(async ({ log }) => {
+      for (const round of [0, 1, 2]) {
+        const known = append('known', round * 2, 'a', 'b');
+        const begun = ['x', 'y'].map((name) => append(`${name}${round}`, 0, 'c', 'd', 'e'));
+        committed(await log.commit(batch([known, ...begun])));
+        assert.equal(await log.streamVersion(`y${round}`), 3);
+      }
+      assert.equal(await log.streamVersion('known'), 6);
+    }));
+
   test('L2 given commits of one tick, when one conflicts, then the others stand, each on the one before', () =>
     lend(async ({ log }) => {
       const kinds = await Promise.all(

@@ -95,11 +95,12 @@ export function* insertEvents({ coder, shared }: WorkContext, events: readonly R
     const event = events[at]!;
     const { stream, version } = event.meta;
     const refusal = (): Refused => conflict(stream);
-    const about = [rowOf(event), versionRow(stream, version - 1)];
+    const from = at + 1;
+    for (at = from; at < events.length && follows(events[at - 1]!, events[at]!);) at += 1;
+    // It looks whether there are those that follow, too, so none of them comes before it.
+    const about = [versionRow(stream, version - 1), ...events.slice(from - 1, at).map(rowOf)];
     if (version === 1) yield some(FIRST, [...cellsOf(coder, event), stream], refusal, about);
     else yield some(NEXT, [...cellsOf(coder, event), stream, version - 1], refusal, about);
-    const from = (at += 1);
-    while (at < events.length && follows(events[at - 1]!, events[at]!)) at += 1;
     for (let next = from; next < at; next += most) {
       const following = events.slice(next, Math.min(next + most, at));
       yield write(
