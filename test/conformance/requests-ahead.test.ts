@@ -35,10 +35,7 @@ test('given a request that is carried out, when an upgrade is sent behind it, th
   withServer({}, async (s) => {
     for (const [offer, answer] of [
       [SOCKET + webSocketFrame(1, Buffer.from('{"id":7,"method":"no.such"}')).toString('latin1'), '"id":7'],
-      [
-        'GET /ok HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n',
-        '{"ok":true,"services":{}}',
-      ],
+      ['GET /ok HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n', '{"ok":true,'],
     ] as const) {
       const socket = await openRaw(portOf(s.url));
       const replies: string[] = [];
@@ -56,7 +53,7 @@ test('given a request that is carried out, when an upgrade is sent behind it, th
 test('given a client of HTTP/1.0 that names no host, when it asks, then it is answered', () =>
   withServer({}, async (s) => {
     const reply = await readAll(await openRaw(portOf(s.url), 'GET /ok HTTP/1.0\r\n\r\n'));
-    assert.match(reply, /^HTTP\/1.1 200 OK\r\n[^]*\{"ok":true,"services":\{\}\}$/);
+    assert.match(reply, /^HTTP\/1.1 200 OK\r\n[^]*\{"ok":true,.*\}$/);
   }));
 
 test.run();
