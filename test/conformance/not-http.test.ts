@@ -61,9 +61,9 @@ test('given a request that is answered, when bytes that are no request follow, t
   withServer({}, async (s) => {
     const socket = await openRaw(Number(new URL(s.url).port), 'GET /ok HTTP/1.1\r\nhost: x\r\n\r\n');
     const whole = readAll(socket);
-    await heard(socket, '{"ok":true,"services":{}}');
+    await heard(socket, '{"ok":true,');
     socket.write('nonsense\r\n\r\n');
-    assert.match(await whole, /^HTTP\/1\.1 200 [^]*\{"ok":true,"services":\{\}\}HTTP\/1\.1 400 [^]*"detail"/);
+    assert.match(await whole, /^HTTP\/1\.1 200 [^]*\{"ok":true,[^}]*\}[^}]*\}HTTP\/1\.1 400 [^]*"detail"/);
   }));
 
 test('given a stream that is open, when bytes that are no request follow, then it ends and nothing is put into it', () =>

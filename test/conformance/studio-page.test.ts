@@ -69,11 +69,7 @@ test('the root redirects browsers to the studio and answers other clients as bef
     const redirected = await fetchRaw(s, '/', BROWSER);
     assert.deepEqual([redirected.status, redirected.headers['location']], [302, '/studio']);
     for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.5', ''])
-      assert.equal(
-        (await fetchRaw(s, '/', { accept })).bytes.toString(),
-        '{"ok":true,"services":{}}',
-        accept,
-      );
+      assert.match((await fetchRaw(s, '/', { accept })).bytes.toString(), /^\{"ok":true,/, accept);
     assert.equal((await fetchRaw(s, '/')).status, 200);
   }));
 
