@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2260,
+  'src/store/postgres': 2264,
   'src/store/sql': 8019,
   'src/store/sqlite': 2424,
   'src/streams': 1037,

@@ -10,7 +10,7 @@ const CUT = [
   'test/conformance/webhooks.test.ts',
 ];
 
-/** What is due is found by the time of the database, which no test moves. */
+/** Servers find what is due by the time of the database, which no test moves. */
 const MOVES_THE_CLOCK = 'waits for what a moved clock makes due';
 const NO_SERVER = 'starts no server';
 

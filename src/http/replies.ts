@@ -177,7 +177,7 @@ export const graphFailed = (words: string): HttpProblem => new HttpProblem(500, 
 export const stopping = (): HttpProblem =>
   new HttpProblem(503, 'The server is stopping.', { 'retry-after': '5', connection: 'close' });
 export const notWell = (): HttpProblem => new HttpProblem(500, 'The log does not respond.');
-/** Of several servers that share a log, this one may execute nothing now. */
+/** The server shares its log with others and is cut off from it: it may execute nothing now. */
 export const cutOff = (): HttpProblem =>
   new HttpProblem(503, 'The server is cut off from its log.', { 'retry-after': '1' });
 export const internal = (): HttpProblem => new HttpProblem(500, 'Internal server error');

@@ -41,7 +41,7 @@ export interface History {
   eventCount(): Promise<number>;
   /** What is wrong with the structure of the file, undefined when nothing is. Reads all of it. */
   damage(): Promise<string | undefined>;
-  /** What no verification of this log looks at, undefined where it looks at all. */
+  /** The part of this log that `verify` does not check; undefined: it checks all. */
   readonly leavesOut: string | undefined;
   checkContent(): ContentCheck;
   close(): Promise<void>;

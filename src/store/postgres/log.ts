@@ -60,10 +60,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     return (await session.run(prepareLog(tables, address.schema, keys, options.isImport))).coder;
   });
   const context = contextOf(coder);
-  const connecting = noticing(address, options.onWarning);
-  const open = (): Promise<Session> => connecting();
+  const open = noticing(address, options.onWarning);
   const points = createPool(open, address.pool - SCAN_SESSIONS);
-  const scans = createPool(() => connecting('any'), SCAN_SESSIONS);
+  const scans = createPool(() => open('any'), SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
   const committed = new Set<(notice: Notice) => void>();
   let notices = 0;

@@ -45,7 +45,7 @@ async function open(url: string, keys: EncryptionKeys): Promise<Reading> {
   }
 }
 
-/** What a session in a transaction sees. A connection runs one work at a time. */
+/** Reads in the transaction that the session is in. A connection runs one work at a time. */
 export function readingOf(session: Session, coder: Coder): Reading {
   const gate = openGate(1);
   const run: Run = (work) => gate.enter(() => session.run(work, 'open'));

@@ -12,7 +12,7 @@ interface Group {
 export interface Pending {
   /** `step.about` says of which rows it is. */
   add(step: Step): void;
-  /** In the order in which they are to be sent. */
+  /** Returns the groups in the order in which they are to be sent. */
   take(): (readonly Step[])[];
 }
 

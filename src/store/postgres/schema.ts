@@ -64,6 +64,14 @@ const UPKEEP = [
     autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 2000, autovacuum_vacuum_cost_delay = 0)`,
 ];
 
+/** Earlier releases of this format, which may run beside this one, call it. */
+const FUNCTIONS = [
+  `CREATE FUNCTION rewound_some(rows_ bigint) RETURNS void LANGUAGE plpgsql AS $$
+  BEGIN
+    IF rows_ = 0 THEN RAISE EXCEPTION 'no such row' USING ERRCODE = 'RW001'; END IF;
+  END $$`,
+];
+
 /** All statements of a new schema; `derived`: the tables that a projection fills. */
 const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
   `CREATE TABLE meta (key ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`,
@@ -72,6 +80,7 @@ const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
   ...Object.entries({ ...derived, ...SHARED }).flatMap(([name, table]) => toPostgres(name, table)),
   ...(derived === SCHEMA ? [carriedView((declared) => `NULL::${typeOf(declared)}`)] : []),
   ...UPKEEP,
+  ...FUNCTIONS,
   `INSERT INTO meta VALUES ('format', '${FORMAT}'), ('rows', '${VERSION}')`,
 ];
 

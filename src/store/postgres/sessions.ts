@@ -27,26 +27,22 @@ export interface Session {
 const CONNECT_MS = 5_000;
 /** A server that says nothing for so long is gone. */
 const ANSWER_MS = 60_000;
-/** The server's own limits, where it knows them: shorter, so that its refusal comes first. */
-const LIMITS = [
-  ['statement_timeout', '50s'],
-  ['lock_timeout', '40s'],
-  ['transaction_timeout', '55s'],
-  ['idle_in_transaction_session_timeout', '30s'],
-] as const;
 const OLDEST = 150_000;
 
-/**
- * One statement, because a pooler may refuse parameters at the start of a connection. Joins look up keys: the planner takes a chain
- * of delta bases for a million rows, and would read all texts for each.
- */
+/** Settings of the server for a connection, as far as its version has them. Its limits are shorter than ours, so that it refuses first. */
+const settingsFor = (plans: Plans): Readonly<Record<string, string>> => ({
+  ...{ statement_timeout: '50s', lock_timeout: '40s', transaction_timeout: '55s' },
+  ...{ idle_in_transaction_session_timeout: '30s', bytea_output: 'hex' },
+  default_transaction_isolation: 'read committed',
+  ...Object.fromEntries(READS_OF_ALL.map((name) => [name, plans === 'keys' ? 'off' : 'on'])),
+});
+const READS_OF_ALL = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
+
+/** One statement, because a pooler may refuse parameters at the start of a connection. */
 const SETUP = `SELECT pg_is_in_recovery() AS standby, current_setting('server_encoding') AS encoding,
-  current_setting('server_version_num')::int AS version, current_setting('server_version') AS said, pg_backend_pid() AS pid, (SELECT count(set_config(name, CASE name ${LIMITS.map(
-    ([name, value]) => `WHEN '${name}' THEN '${value}'`,
-  ).join(' ')} END, false)) FROM pg_settings WHERE name IN (${LIMITS.map(([name]) => `'${name}'`).join()})),
+  current_setting('server_version_num')::int AS version, current_setting('server_version') AS said, pg_backend_pid() AS pid,
+  (SELECT count(set_config(name, value, false)) FROM unnest($2::text[], $3::text[]) AS own (name, value) JOIN pg_settings USING (name)),
   set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false),
-  set_config('bytea_output', 'hex', false), set_config('default_transaction_isolation', 'read committed', false),
-  (SELECT count(set_config(name, $2, false)) FROM pg_settings WHERE name IN ('enable_seqscan', 'enable_hashjoin', 'enable_mergejoin')),
   set_config('search_path', coalesce($1, current_setting('search_path')), false)`;
 
 interface Setup {
@@ -92,7 +88,10 @@ async function connectTo(
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const found = await client.query<Setup>(SETUP, [schema ?? null, plans === 'keys' ? 'off' : 'on']);
+    const settings = settingsFor(plans);
+    const found = await client.query<Setup>(SETUP, [
+      ...[schema ?? null, Object.keys(settings), Object.values(settings)],
+    ]);
     const { standby, encoding, version, said, pid } = found.rows[0]!;
     if (version < OLDEST) throw new Unsuitable(`it is PostgreSQL ${said}, 15 or later is needed`);
     if (encoding !== 'UTF8')

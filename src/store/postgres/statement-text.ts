@@ -13,7 +13,7 @@ export function numbered(sql: string): { text: string; params: (string | number)
 
 const IF_NEW = /(VALUES \([^()]*\))\s+ON CONFLICT DO NOTHING$/;
 
-/** A statement that fails when it finds or changes no row, or fewer than it was given: by a unique key, or as it divides by zero. */
+/** The statement fails when it finds or changes no row, or with `isMany` fewer than it was given: it divides by zero. */
 export function demanding(sql: string, isMany = false): string {
   const found = isMany ? '(count(*) = cardinality($1))::integer' : 'count(*)';
   return /^\s*SELECT/.test(sql)
@@ -21,7 +21,7 @@ export function demanding(sql: string, isMany = false): string {
     : `WITH done AS (${sql} RETURNING 1) SELECT 1 / ${found} FROM done`;
 }
 
-/** The same for an insert that fails by itself. */
+/** The insert without its clause for rows that are there: it fails by itself. Undefined for other statements. */
 export const ifNew = (sql: string): string | undefined =>
   IF_NEW.test(sql) ? sql.replace(IF_NEW, '$1') : undefined;
 

@@ -21,7 +21,7 @@ export interface WakeUps {
 const MIN_HINT_INTERVAL_MS = 10;
 /** The database delivers no more than so many hints a second, over all pairs of nodes. */
 const MAX_HINTS_PER_SECOND = 10_000;
-/** With more nodes hints would come later than the looks. */
+/** Hints of more nodes would come later than their looks. */
 const MAX_TELLING = 50;
 const RECONNECT_MS = 1_000;
 

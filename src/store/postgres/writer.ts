@@ -138,14 +138,11 @@ export function createWriter({
   async function commitTogether(group: readonly Waiting[]): Promise<boolean> {
     const at = now();
     try {
-      const results = await transact(
-        function* (): Work<CommitResult[]> {
-          const each: CommitResult[] = [];
-          for (const { batch } of group) each.push(yield* batches.apply(batch, at));
-          return each;
-        },
-        group.length > 1 ? 'shared' : 'alone',
-      );
+      const results = await transact(function* (): Work<CommitResult[]> {
+        const each: CommitResult[] = [];
+        for (const { batch } of group) each.push(yield* batches.apply(batch, at));
+        return each;
+      }, 'shared');
       done(group.map((waiting, index) => ({ waiting, result: results[index]! })));
       return true;
     } catch (error) {

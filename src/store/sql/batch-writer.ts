@@ -91,7 +91,7 @@ export function createBatchWriter(
 
 const asIs = (step: Step): Step => step;
 
-/** Where steps of several batches are sent together, none comes before the versions that its own batch takes. */
+/** The store may send steps of several batches together: none of these comes before the versions that its own batch takes. */
 function behindVersions({ appends }: Batch): (step: Step) => Step {
   const versions = appends.map(({ stream, expected }) => versionRow(stream, expected + 1));
   return (step) => (step.about === undefined ? step : { ...step, about: [...step.about, ...versions] });

@@ -22,7 +22,7 @@ export interface Step {
   /** What a work without such a row is refused with; what it has written is undone. */
   readonly refusal?: () => Error;
   /**
-   * Of a write: the rows that it reads and changes, each named alike by all that do. Writes about other rows may come before
+   * The rows that a write reads and changes, each named alike by all that do. Writes about other rows may come before
    * or with it.
    */
   readonly about?: readonly string[];
@@ -43,7 +43,7 @@ export function* ask<R>(sql: string, params: StepParams): Work<R[]> {
   return yield rows(sql, params);
 }
 
-/** Work that has its result without a step needs nobody who runs it. */
+/** Resolves with the result of the work; `run` is called for work that has a step. */
 export async function unlessAsking<T>(work: Work<T>, run: Run): Promise<T> {
   const first = work.next(undefined as never);
   return first.done ? first.value : await run(goOn(work, first));

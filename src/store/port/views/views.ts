@@ -21,7 +21,7 @@ export interface Views {
   readonly inventory: InventoryViews;
 }
 
-/** What runs, crons and deliveries wait for. */
+/** Times at which runs, crons and deliveries become due. */
 export interface DueViews {
   /** The first time after `now` at which one of them becomes due. */
   next(now: number): Promise<number | undefined>;

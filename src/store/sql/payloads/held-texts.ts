@@ -24,7 +24,7 @@ export interface HeldTexts {
   /** The number of a thread. */
   thread(threadId: string): number | undefined;
   setThread(threadId: string, thread: number): void;
-  /** Whether all rows of the thread that there are were written here and are held: no other one is looked up. */
+  /** Whether this writer wrote and holds all rows that the thread has, so that none is looked up. */
   isNew(threadId: string): boolean;
   /** The thread has no rows. */
   begin(threadId: string): void;

@@ -38,7 +38,7 @@ export function createPayloadReader(
   }: Pick<PayloadSource, 'held'> & { heldValues?: HeldValues } = {},
 ): PayloadReader {
   const source = { context, ...more };
-  // What is latest, and whether it is there, another writer may have changed; values of a checkpoint never change.
+  // Another writer may have saved a later checkpoint or deleted this one; values of a checkpoint never change.
   const fresh = context.shared === undefined ? source : { context };
 
   function* find(...[threadId, ns, checkpointId, choice]: Checkpoint): Work<StoredCheckpoint | undefined> {

@@ -46,7 +46,7 @@ const isAlone = ({ lockRows }: WorkContext): boolean => lockRows === '';
 const outdated = (): Outdated => new Outdated();
 export const keyOf = (table: TextTable, id: number): string => `${table} ${id}`;
 
-/** Sends a check of the row, once. */
+/** Checks a row once in a batch. */
 function* check(store: PayloadStore, table: TextTable, id: number, step: (row: string) => Step): Work<void> {
   const row = keyOf(table, id);
   if (isAlone(store.context) || store.kept.has(row)) return;
@@ -54,7 +54,7 @@ function* check(store: PayloadStore, table: TextTable, id: number, step: (row: s
   yield step(row);
 }
 
-/** Rows of texts stay because their thread does. */
+/** Checks that the rows are as they were. A row of `texts` needs no lock of its own: the lock of its thread's row keeps it. */
 export function* keepBases(
   store: PayloadStore,
   table: TextTable,
