@@ -36,7 +36,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/worker': 803,
   'src/workers': 2338,
   'src/ws': 620,
-  scripts: 2430,
+  scripts: 2431,
   test: 78172,
 };
 
