@@ -86,7 +86,7 @@ test('useStream.joinStream: given a page that is loaded anew, when its run goes 
     first.leave();
     const { writeFileSync } = await import('node:fs');
     const second = browser.open(options);
-    await second.until(({ stream }) => stream.isLoading);
+    await second.until(({ stream, texts }) => stream.isLoading && texts().length === 1);
     for (const step of [1, 2]) writeFileSync(`${gate}${step}`, '');
     await second.until(({ stream, texts }) => !stream.isLoading && texts().length === 3);
     assert.deepEqual(second.texts(), ['go', 'step 1', 'step 2']);
