@@ -7,7 +7,7 @@ import { lineOf, maskSource } from './source.ts';
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
   src: 1244,
-  'src/actors': 1816,
+  'src/actors': 1819,
   'src/archive': 2208,
   'src/assistant': 174,
   'src/auth': 815,
@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2849,
   'src/examples': 241,
   'src/graphs': 10172,
-  'src/http': 11585,
+  'src/http': 11591,
   'src/item': 304,
   'src/kernel': 1862,
   'src/observe': 418,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78172,
+  test: 78178,
 };
 
 const MAX_UNUSED_LINES = 100;

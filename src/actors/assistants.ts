@@ -21,7 +21,8 @@ const SYSTEM_ASSISTANTS = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 export const systemAssistantId = (graphId: string): string => uuidv5(graphId, SYSTEM_ASSISTANTS);
 
 type AssistantDispatched =
-  | { readonly ok: true; readonly state: AssistantState }
+  /** `at`: time of the change, in milliseconds since 1970. */
+  | { readonly ok: true; readonly state: AssistantState; readonly at: number }
   | { readonly ok: false; readonly refusal: AssistantRefusal };
 
 export interface Assistants {
@@ -66,7 +67,7 @@ export function createAssistants({ log, ids }: { log: EventLog; ids: Ids }): Ass
           ? [{ kind: 'purge-stream', stream, tombstone: version + 1 }, ...crons.payloads]
           : [],
       });
-      return result.kind === 'committed' ? { ok: true, state: after } : CONFLICT;
+      return result.kind === 'committed' ? { ok: true, state: after, at: result.receipt.at } : CONFLICT;
     });
   }
 

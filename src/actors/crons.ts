@@ -23,8 +23,9 @@ import type { PayloadWrite } from '../store/port/payloads.ts';
 import { deletionOf } from './cron-deletion.ts';
 import { commit, CONFLICT, createMailboxes, loadState, untilCommitted } from './aggregate.ts';
 
-type CronDispatched =
-  | { readonly ok: true; readonly state: CronState }
+export type CronDispatched =
+  /** `at`: time of the change, in milliseconds since 1970. */
+  | { readonly ok: true; readonly state: CronState; readonly at: number }
   | { readonly ok: false; readonly refusal: CronRefusal | { readonly code: 'concurrency-conflict' } };
 
 /** A run to create on `threadId` in one commit with `slotFact`. */
@@ -91,7 +92,8 @@ export function createCrons({ log, clock, ids, catchUp }: CronsOptions): Crons {
         appends: [...(deletion?.appends ?? [appendOf(state, version, event)]), ...extraAppends],
         payloads: [...payloads, ...(deletion?.payloads ?? [])],
       });
-      if (result.kind === 'committed') return { ok: true, state: evolve(state, event) };
+      if (result.kind === 'committed')
+        return { ok: true, state: evolve(state, event), at: result.receipt.at };
       const isOther =
         result.kind === 'version-conflict' && extraAppends.some(({ stream }) => stream === result.stream);
       return isOther ? { ok: false, refusal: { code: 'concurrency-conflict' } } : CONFLICT;

@@ -260,6 +260,17 @@ test('given webhooks to this network, when they are not allowed, then a cron wit
     },
   ));
 
+test('client.crons.update: given many changes at once, when each is answered, then with what it has changed', () =>
+  withClock(async ({ client }) => {
+    const { cron_id: id } = asCron(await client.crons.create('echo', { schedule: YEARLY, input: {} }));
+    const schedules = Array.from({ length: 20 }, (_, hour) => `0 ${hour} 1 1 *`);
+    const answers = await Promise.all(schedules.map((schedule) => client.crons.update(id, { schedule })));
+    assert.deepEqual(
+      answers.map((answer) => asCron(answer).schedule),
+      schedules,
+    );
+  }));
+
 test('given crons switched off, when anything is asked of them, then nothing is there and none starts a run', async () => {
   const clock = leapingClock();
   await withServer({ clock }, async (s) => {

@@ -3,21 +3,16 @@ import type { Actor } from '../../auth/authenticate.ts';
 import { systemAssistantId } from '../../actors/assistants.ts';
 import type { AssistantCommand } from '../../assistant/decide.ts';
 import type { AssistantContent } from '../../assistant/events.ts';
+import type { AssistantState } from '../../assistant/state.ts';
 import { defined, isObject } from '../../kernel/json.ts';
 import { authorise } from '../access.ts';
 import { check } from '../check.ts';
 import type { ServerContext } from '../context.ts';
 import { endpoint, type Endpoint } from '../endpoint.ts';
 import { json, nothing, problems } from '../openapi/descriptions.ts';
-import { assistantExists, jsonReply, noContent, noVersion } from '../replies.ts';
+import { assistantExists, jsonReply, noAssistant, noContent, noVersion } from '../replies.ts';
 import { mirror } from '../runs/settings.ts';
-import {
-  findAssistant,
-  findAssistantToChange,
-  grantedChanges,
-  refusedChange,
-  toAssistantId,
-} from './access.ts';
+import { findAssistantToChange, grantedChanges, refusedChange, toAssistantId } from './access.ts';
 import { deleteAssistant } from './deletion.ts';
 import {
   assistantCreate,
@@ -29,6 +24,7 @@ import {
 } from './schemas.ts';
 import { checkServed } from './served-graph.ts';
 import { assistant, toAssistant } from './shapes.ts';
+import type { AssistantRecord } from '../../store/port/views/assistants.ts';
 
 export const assistantChangeEndpoints: readonly Endpoint[] = [
   endpoint({
@@ -60,7 +56,7 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
         const done = await context.assistants.dispatch(assistantId, command, {
           by: actor.user?.identity,
         });
-        if (done.ok) return jsonReply(toAssistant(await findAssistant(context, assistantId, undefined)));
+        if (done.ok) return changed(done);
       }
       const existing =
         ifExists === 'do_nothing' ? await log.views.assistants.get(assistantId, granted.filter) : undefined;
@@ -89,12 +85,12 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
         assistant_id: assistantId,
         metadata: body.metadata ?? {},
       });
-      const { metadata, config } = await findAssistantToChange(context, assistantId, granted.filter);
-      const changed = grantedChanges(granted, metadata);
+      const before = await findAssistantToChange(context, assistantId, granted.filter);
+      const wished = grantedChanges(granted, before.metadata);
       // Only `configurable` was copied from `context`: the other members of the config stay.
-      const changes = isMirrored ? { ...changed, config: { ...config, ...changed.config } } : changed;
+      const changes = isMirrored ? { ...wished, config: { ...before.config, ...wished.config } } : wished;
       if (changes.graphId !== undefined) checkServed(context, changes.graphId);
-      return change(context, actor, assistantId, { type: 'UpdateAssistant', changes });
+      return change(context, actor, before, { type: 'UpdateAssistant', changes });
     },
   }),
   endpoint({
@@ -115,10 +111,10 @@ export const assistantChangeEndpoints: readonly Endpoint[] = [
         assistant_id: assistantId,
         version,
       });
-      await findAssistantToChange(context, assistantId, filter);
+      const before = await findAssistantToChange(context, assistantId, filter);
       if ((await context.log.views.assistants.version(assistantId, version, filter)) === undefined)
         throw noVersion();
-      return change(context, actor, assistantId, { type: 'SetAssistantVersion', version });
+      return change(context, actor, before, { type: 'SetAssistantVersion', version });
     },
   }),
   endpoint({
@@ -143,10 +139,17 @@ const DEFAULT_CONTENT = { name: UNTITLED, description: null, config: {}, context
 async function change(
   context: ServerContext,
   actor: Actor,
-  assistantId: string,
+  { assistantId, createdAt }: AssistantRecord,
   command: AssistantCommand,
 ): Promise<Response> {
   const done = await context.assistants.dispatch(assistantId, command, { by: actor.user?.identity });
   if (!done.ok) throw refusedChange(done.refusal);
-  return jsonReply(toAssistant(await findAssistant(context, assistantId, undefined)));
+  return changed(done, createdAt);
+}
+
+/** The assistant as the change left it: others may have changed it since. */
+function changed({ state, at }: { state: AssistantState; at: number }, createdAt = at): Response {
+  if (state.status !== 'living') throw noAssistant();
+  const { content, assistantId, version, system } = state;
+  return jsonReply(toAssistant({ ...content, assistantId, version, system, createdAt, updatedAt: at }));
 }

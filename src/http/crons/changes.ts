@@ -5,6 +5,7 @@
 import type { Filter } from '../../kernel/filter.ts';
 import type { z } from 'zod';
 import { CONFLICT } from '../../actors/aggregate.ts';
+import type { CronDispatched } from '../../actors/crons.ts';
 import type { Actor } from '../../auth/authenticate.ts';
 import type { CronContent } from '../../cron/events.ts';
 import { toTimestamp } from '../../kernel/clock.ts';
@@ -95,7 +96,7 @@ export const cronChangeEndpoints: readonly Endpoint[] = [
         { payloads, by: actor.user?.identity },
       );
       if (!done.ok) throw noCron(cronId);
-      return jsonReply(toCron(await findCron(context, cronId)));
+      return changed(done, before);
     },
   }),
   endpoint({
@@ -157,23 +158,25 @@ async function createCron(
     enabled: request.enabled,
     onRunCompleted: threadId === null ? request.on_run_completed : null,
   };
-  const make = async (extraAppends: readonly Append[] = []): Promise<void | typeof CONFLICT> => {
-    const command = { type: 'CreateCron', cronId, content } as const;
-    const done = await crons.dispatch(cronId, command, {
-      by: userId ?? undefined,
-      payloads: newSecret(cronId, actor),
-      extraAppends,
-    });
-    if (done.ok) return;
-    if (done.refusal.code === 'concurrency-conflict') return CONFLICT;
-    throw new Error(`cron ${cronId} cannot be made: ${done.refusal.code}`);
-  };
-  if (threadId === null) await make();
-  else
-    // Deleting a thread deletes its crons. The expected version prevents adding one during the deletion.
-    await context.threads.runExclusive(threadId, async ({ state, version }) => {
-      if (!isLiving(state)) throw noThread(threadId);
-      return make([{ stream: threadStream(threadId), expected: version, events: [] }]);
-    });
-  return jsonReply(toCron(await findCron(context, cronId)));
+  const make = (extraAppends: readonly Append[] = []): Promise<CronDispatched> =>
+    crons.dispatch(
+      cronId,
+      { type: 'CreateCron', cronId, content },
+      { by: userId ?? undefined, payloads: newSecret(cronId, actor), extraAppends },
+    );
+  if (threadId === null) return changed(await make());
+  // Deleting a thread deletes its crons. The expected version prevents adding one during the deletion.
+  return context.threads.runExclusive(threadId, async ({ state, version }) => {
+    if (!isLiving(state)) throw noThread(threadId);
+    const done = await make([{ stream: threadStream(threadId), expected: version, events: [] }]);
+    return !done.ok && done.refusal.code === 'concurrency-conflict' ? CONFLICT : changed(done);
+  });
+}
+
+/** The cron as the change left it: it may have fired or changed since. */
+function changed(done: CronDispatched, before?: CronRecord): Response {
+  if (!done.ok || done.state.status !== 'living') throw new Error('a cron cannot be made or changed');
+  const { cronId, content, nextAt } = done.state;
+  const { refused = null, createdAt = done.at } = before ?? {};
+  return jsonReply(toCron({ ...content, cronId, nextAt, refused, createdAt, updatedAt: done.at }));
 }
