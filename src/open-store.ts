@@ -2,10 +2,10 @@
  * The store at an address: the only place that knows which engine an address names. An address is a folder with a SQLite
  * log, or the URL of a PostgreSQL database, whose driver is loaded when it is opened.
  */
-import { isDatabaseUrl } from './kernel/database-url.ts';
+import { isDatabaseUrl } from './kernel/database-address.ts';
 import type { OnProgress } from './kernel/progress.ts';
 import { Unavailable } from './kernel/unavailable.ts';
-import { readAddress } from './store/postgres/address.ts';
+import { readAddress } from './kernel/database-address.ts';
 import type { Condition } from './store/port/condition.ts';
 import type { EventLog, LogImport } from './store/port/log.ts';
 import type { LogSource } from './store/port/log-source.ts';
@@ -55,7 +55,7 @@ export interface Store {
   rekey(onProgress: OnProgress): Rekeyed;
 }
 
-/** `keys`: of an encrypted log, the one that writes first. Throws `Unavailable` for a URL that names no database. */
+/** `keys`: of an encrypted log, the one that writes first. Throws for a URL that names no database. */
 export const storeAt = (address: string, keys: EncryptionKeys = []): Store =>
   isDatabaseUrl(address) ? postgresAt(address, keys) : sqliteAt(address, keys);
 

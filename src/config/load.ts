@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import type { z } from 'zod';
-import { isDatabaseUrl } from '../kernel/database-url.ts';
+import { isDatabaseUrl } from '../kernel/database-address.ts';
 import { isObject } from '../kernel/json.ts';
 import { envSource } from './blocks.ts';
 import { ConfigError, logAddressOf, type Config, type Overrides } from './config.ts';

@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import { isDatabaseUrl } from '../kernel/database-url.ts';
+import { databaseUrlProblem } from '../kernel/database-address.ts';
 import { defined, type JsonObject } from '../kernel/json.ts';
 import {
   auth,
@@ -46,10 +46,13 @@ const encryptionKey = withForm(
 const encryptionKeys = withDetails(list(encryptionKey, 'keys'), { isSecret: true });
 
 const DATABASE = 'expected postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-const databaseUrl = withDetails(z.string(DATABASE).refine(isDatabaseUrl, DATABASE), {
-  form: 'address',
-  isSecret: true,
-});
+const databaseUrl = withDetails(
+  z.string(DATABASE).superRefine((given, context) => {
+    const message = databaseUrlProblem(given);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  }),
+  { form: 'address', isSecret: true },
+);
 
 /** Level names of other tools. */
 const LEVEL_ALIASES: Readonly<Record<string, string>> = { critical: 'fatal', warning: 'warn' };

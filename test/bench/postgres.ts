@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '../../src/store/postgres/sessions.ts';
-import { readAddress } from '../../src/store/postgres/address.ts';
+import { readAddress } from '../../src/kernel/database-address.ts';
 import { withPostgres } from '../support/postgres.ts';
 import { childrenOf, cpuSeconds } from '../support/process-figures.ts';
 import { withServerProcess, LANES } from './load-figures.ts';

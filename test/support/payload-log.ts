@@ -1,7 +1,7 @@
 /** A log whose content is tested, on each engine. */
 import type { EventLog } from '../../src/store/port/log.ts';
 import type { Row } from '../../src/store/port/rows.ts';
-import { readAddress } from '../../src/store/postgres/address.ts';
+import { readAddress } from '../../src/kernel/database-address.ts';
 import { openPostgresLog } from '../../src/store/postgres/log.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';

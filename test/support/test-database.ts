@@ -1,6 +1,6 @@
 /** Schemas of test databases. One that a test has left is emptied and lent again, since making the tables costs more. */
 import { randomUUID } from 'node:crypto';
-import { readAddress } from '../../src/store/postgres/address.ts';
+import { readAddress } from '../../src/kernel/database-address.ts';
 
 /** By the address of the database. */
 const left = new Map<string, string[]>();

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Batch, CommitResult, EventLog } from '../../src/store/port/log.ts';
 import type { PayloadWrite } from '../../src/store/port/payloads.ts';
-import { readAddress } from '../../src/store/postgres/address.ts';
+import { readAddress } from '../../src/kernel/database-address.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
 import { openTestPostgres } from './postgres.ts';
 import { withSchema } from './test-database.ts';

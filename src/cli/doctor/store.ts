@@ -1,7 +1,7 @@
 /** The data folder and the log in it. Writes nothing. */
 import { existsSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isDatabaseUrl } from '../../kernel/database-url.ts';
+import { isDatabaseUrl } from '../../kernel/database-address.ts';
 import { PRODUCT } from '../../kernel/product.ts';
 import { findExposure, isWritable } from '../../store/port/disk.ts';
 import { storeAt } from '../../open-store.ts';

@@ -3,7 +3,7 @@
  * server opens half a log; another import begins anew.
  */
 import type { LogImport } from '../port/log.ts';
-import { readAddress } from './address.ts';
+import { readAddress } from '../../kernel/database-address.ts';
 import { atDatabase, openPostgresLog, type PostgresLogOptions } from './log.ts';
 import { beginImport, completeImport } from './schema.ts';
 

@@ -1,7 +1,5 @@
 /** The event log in a PostgreSQL database. See port/log.ts for what it keeps. */
-import pg from 'pg';
 import type { Clock, FollowingClock } from '../../kernel/clock.ts';
-import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
 import { noticeOf } from '../port/notice.ts';
@@ -16,13 +14,14 @@ import type { Projection } from '../sql/projection.ts';
 import { SCHEMA, type Table } from '../sql/rows/tables.ts';
 import { createViews } from '../sql/views/views.ts';
 import { unlessAsking, type Work } from '../sql/work.ts';
-import { readAddress, type Address } from './address.ts';
+import { readAddress, type Address } from '../../kernel/database-address.ts';
 import { createAsk } from './ask.ts';
 import { lookAt, nextFrames } from './look.ts';
 import { joinNodes } from './nodes.ts';
-import { assertUsable } from './pooler.ts';
+import { assertUsable } from './usable.ts';
+import { reasonOf, unusable } from './reasons.ts';
 import { assertRights, findTables, prepareSchema } from './schema.ts';
-import { connect, createPool, type Plans, type Session } from './sessions.ts';
+import { connect, createPool, isCrowded, type Plans, type Session } from './sessions.ts';
 import { contextOf } from './shared.ts';
 import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
@@ -55,10 +54,12 @@ export interface PostgresLogOptions {
 export async function openPostgresLog(options: PostgresLogOptions): Promise<EventLog> {
   const { projection, keys = [], tables = SCHEMA, clock, onFault } = options;
   const address = readAddress(options.url);
-  const coder = await atDatabase(address, async (session) => {
+  const { coder, place } = await atDatabase(address, async (session) => {
     await assertUsable(address, session);
-    return (await session.run(prepareLog(tables, address.schema, keys, options.isImport))).coder;
+    const { coder: found } = await session.run(prepareLog(tables, address.schema, keys, options.isImport));
+    return { coder: found, place: await placeOf(session) };
   });
+  const listenTo = await readListenAddress(options.listenUrl, address, place);
   const context = contextOf(coder);
   const open = noticing(address, options.onWarning);
   const points = createPool(open, address.pool - SCAN_SESSIONS);
@@ -95,10 +96,6 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const node = await joinNodes({ url: options.url, clock, run: read }).catch((error: unknown) => {
     throw unusable(address, error);
   });
-  const listenTo =
-    options.listenUrl === undefined
-      ? address
-      : { ...readAddress(options.listenUrl, 'PLATFORM_DATABASE_LISTEN_URL'), schema: address.schema };
   const wakeUps = openWakeUps(listenTo, () => node.nodes.count, {
     look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
     frames: (after) => readMoment(nextFrames(context, after)),
@@ -134,6 +131,26 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   };
 }
 
+/** Which tables a connection finds, of all databases. */
+const PLACE = "SELECT pg_postmaster_start_time()::text || to_regclass('events')::oid AS place";
+const placeOf = async (session: Session): Promise<unknown> => (await session.ask(PLACE))[0]!['place'];
+
+/** The address for notifications. Throws `Unavailable` when that is of other tables. */
+async function readListenAddress(
+  url: string | undefined,
+  address: Address,
+  place: unknown,
+): Promise<Address> {
+  if (url === undefined) return address;
+  const own = readAddress(url);
+  const listenTo = { ...own, schema: address.schema, shown: `PLATFORM_DATABASE_LISTEN_URL: ${own.shown}` };
+  await atDatabase(listenTo, async (session) => {
+    if ((await placeOf(session)) !== place)
+      throw new Error(`expected the tables of ${address.shown}, found others, or none`);
+  });
+  return listenTo;
+}
+
 /** Connects, and tells once that this does not succeed, and once that it does again. */
 function noticing(
   address: Address,
@@ -148,7 +165,9 @@ function noticing(
       return session;
     } catch (error) {
       if (!isAway)
-        tell(`${address.shown}: ${reasonOf(error)}; until then changes wait, and reads are refused`);
+        tell(
+          `${address.shown}: ${reasonOf(error, address)}; until then ${isCrowded(error) ? 'requests wait for a connection' : 'changes wait, and reads are refused'}`,
+        );
       isAway = true;
       throw error;
     }
@@ -179,7 +198,7 @@ function* prepareLog(
   isImport = false,
 ): Work<Keyring> {
   yield* prepareSchema(tables, schema, isImport);
-  yield* assertRights();
+  yield* assertRights(tables);
   return yield* openKeyring('it', keys, true);
 }
 
@@ -209,26 +228,4 @@ export async function conditionOf(url: string, keys: EncryptionKeys): Promise<Co
   } finally {
     await session?.end();
   }
-}
-
-export const unusable = ({ shown }: Address, error: unknown): Unavailable =>
-  new Unavailable(`${shown}: ${reasonOf(error)}`, { cause: error });
-
-const REASONS: Readonly<Record<string, string>> = {
-  '28000': 'there is no such role, or it may not log in: check user and password',
-  '28P01': 'the password is refused: check user and password',
-  '3D000': 'there is no such database: create it',
-  '3F000': 'there is no schema to create tables in: name one with ?schema=NAME',
-  '42501':
-    'the role may not create tables there: grant it CREATE on the schema, or run "rewound migrate" as a role that may',
-  '25006': 'it takes no writes: name the primary',
-  '53300': 'it has no connection left: raise max_connections, or lower ?pool=N',
-  ECONNREFUSED: 'nothing answers there: start the database, or check host and port',
-  ENOTFOUND: 'there is no such host',
-};
-
-function reasonOf(error: unknown): string {
-  const { code = '', message } = error as { code?: string; message: string };
-  const reason = REASONS[code] ?? message.split('\n')[0]!;
-  return error instanceof pg.DatabaseError && code in REASONS ? `${reason} (${message})` : reason;
 }

@@ -12,10 +12,11 @@ import { readThread } from '../sql/past/thread-source.ts';
 import type { Projection } from '../sql/projection.ts';
 import { SCHEMA } from '../sql/rows/tables.ts';
 import type { Run, WorkContext } from '../sql/work.ts';
-import { readAddress } from './address.ts';
+import { readAddress } from '../../kernel/database-address.ts';
 import { askWithin } from './ask.ts';
-import { BYTES, unusable } from './log.ts';
-import { findTables } from './schema.ts';
+import { BYTES } from './log.ts';
+import { unusable } from './reasons.ts';
+import { assertRights, findTables } from './schema.ts';
 import { connect, type Session } from './sessions.ts';
 import { contextOf } from './shared.ts';
 
@@ -34,7 +35,11 @@ async function open(url: string, keys: EncryptionKeys): Promise<Reading> {
   let connected: Session | undefined;
   try {
     const session = (connected = await connect(address));
-    if (!(await session.run(findTables()))) throw new Unavailable('it has no log');
+    if (!(await session.run(findTables())))
+      throw new Unavailable(
+        'it has no log that the role may see: check database, ?schema=NAME and search_path',
+      );
+    await session.run(assertRights(SCHEMA, 'read'));
     const { coder } = await session.run(openKeyring('it', keys, false));
     await session.ask('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await session.ask(WITHOUT_LIMITS);

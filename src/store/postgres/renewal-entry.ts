@@ -4,7 +4,7 @@ import { processTime, systemClock } from '../../kernel/clock.ts';
 import { RENEWAL_MS } from '../port/nodes.ts';
 import { joinNode, leaveNode, renewNode } from '../sql/nodes.ts';
 import type { Work } from '../sql/work.ts';
-import { readAddress } from './address.ts';
+import { readAddress } from '../../kernel/database-address.ts';
 import { CELLS, type RenewalAnswer, type RenewalOrder, type RenewalSetup } from './renewal-protocol.ts';
 import { connect, type Session } from './sessions.ts';
 import { SHARED_CONTEXT } from './shared.ts';

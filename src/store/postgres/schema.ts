@@ -1,6 +1,7 @@
 /** The tables of the log, beside those that come from `sql/rows/tables.ts`. */
 import { Unavailable } from '../../kernel/unavailable.ts';
 import { KINDS } from '../port/kinds.ts';
+import type { Row } from '../port/rows.ts';
 import { carriedView } from '../sql/rows/carried-threads.ts';
 import { SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
 import { SHARED } from '../sql/shared-tables.ts';
@@ -95,10 +96,16 @@ export function* prepareSchema(
 ): Work<boolean> {
   if (yield* findTables(isImport)) return false;
   yield write("SELECT pg_advisory_xact_lock(hashtextextended('rewound ' || current_database(), 0))");
-  if (schema !== undefined) yield write(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  if (schema !== undefined) yield* createSchema(schema);
   if (yield* findTables(isImport)) return false;
   yield write(`DO $outer$ BEGIN EXECUTE $inner$ ${statementsOf(derived).join(';\n')} $inner$; END $outer$`);
   return true;
+}
+
+/** `CREATE SCHEMA IF NOT EXISTS` would need the right to create one where it is there. */
+function* createSchema(name: string): Work<void> {
+  const found: readonly Row[] = yield rows('SELECT 1 FROM pg_namespace WHERE nspname = ?', [name]);
+  if (found.length === 0) yield write(`CREATE SCHEMA "${name}"`);
 }
 
 /** `to_regclass` may answer with what the connection remembers from before it waited for the lock. */
@@ -137,22 +144,31 @@ export function* findTables(isImport = false): Work<boolean> {
   return true;
 }
 
-/** Throws `Unavailable` for a role that may not do to the tables what a server does. */
-export function* assertRights(): Work<void> {
+/** Throws `Unavailable` for a role that may not do to the tables what a server does, or what only reads. */
+export function* assertRights(
+  derived: Readonly<Record<string, Table>> = SCHEMA,
+  use: 'serve' | 'read' = 'serve',
+): Work<void> {
+  const rights = use === 'read' ? ['SELECT'] : RIGHTS;
   const [lacking]: { name: string }[] = yield rows(
     `SELECT name FROM unnest(@names::text[]) AS name, to_regclass(name) AS found
-     WHERE NOT (${RIGHTS.map((right) => `has_table_privilege(found, '${right}')`).join(' AND ')})
-     UNION ALL SELECT name FROM unnest(@sequences::text[]) AS name WHERE NOT has_sequence_privilege(to_regclass(name), 'USAGE')
-     UNION ALL SELECT '' WHERE current_setting('transaction_read_only') = 'on'`,
+     WHERE (${rights.map((right) => `has_table_privilege(found, '${right}')`).join(' AND ')}) IS NOT TRUE
+     UNION ALL SELECT name FROM unnest(@sequences::text[]) AS name 
+       WHERE has_sequence_privilege(to_regclass(name), 'USAGE') IS NOT TRUE
+     UNION ALL SELECT '' WHERE @use = 'serve' AND current_setting('transaction_read_only') = 'on'`,
     {
-      names: JSON.stringify(['meta', ...CONTENT_TABLES, ...Object.keys(SHARED)]),
-      sequences: JSON.stringify(NUMBERED_TABLES.map((name) => `${name}_ids`)),
+      names: JSON.stringify(['meta', ...contentTables(derived), ...Object.keys(SHARED)]),
+      sequences: JSON.stringify(use === 'read' ? [] : NUMBERED_TABLES.map((name) => `${name}_ids`)),
+      use,
     },
   );
   if (lacking === undefined) return;
-  if (lacking.name === '') throw new Unavailable('it takes no writes: name the primary');
+  if (lacking.name === '')
+    throw new Unavailable(
+      'it takes no writes: default_transaction_read_only is on for the role or the database',
+    );
   throw new Unavailable(
-    `the role lacks rights on "${lacking.name}": grant it ${RIGHTS.join(', ')} on all tables of the schema and USAGE on its sequences`,
+    `there is no "${lacking.name}", or the role lacks rights on it: grant it ${rights.join(', ')} on all tables of the schema${use === 'read' ? '' : ' and USAGE on its sequences'}`,
   );
 }
 
@@ -165,7 +181,7 @@ export function* beginImport(schema: string | undefined): Work<boolean> {
     "SELECT value AS format, EXISTS (SELECT 1 FROM events) AS has_events FROM meta WHERE key = 'format' FOR UPDATE",
     [],
   );
-  if (Number(found!.format) === IMPORTING) yield write(`TRUNCATE ${CONTENT_TABLES.join()}`);
+  if (Number(found!.format) === IMPORTING) yield write(`TRUNCATE ${contentTables(SCHEMA).join()}`);
   else if (found!.has_events !== 0) return false;
   yield write(`UPDATE meta SET value = '${IMPORTING}' WHERE key = 'format'`);
   return true;
@@ -180,8 +196,8 @@ export function* completeImport(): Work<void> {
   yield write(`UPDATE meta SET value = '${FORMAT}' WHERE key = 'format'`);
 }
 
-const CONTENT_TABLES = [
-  ...['events', 'commands', 'snapshots', 'requests', 'imports', 'queue', ...Object.keys(SCHEMA)],
+const contentTables = (derived: object): readonly string[] => [
+  ...['events', 'commands', 'snapshots', 'requests', 'imports', 'queue', ...Object.keys(derived)],
   ...new Set(Object.values(KINDS).map(({ table }) => table)),
 ];
 

@@ -5,7 +5,7 @@ import { LogAway } from '../port/log-failures.ts';
 import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
 import { ask, type StepParams, type Work } from '../sql/work.ts';
-import type { Address } from './address.ts';
+import type { Address } from '../../kernel/database-address.ts';
 import { ConnectionLost, createExchange, type Transaction } from './exchange.ts';
 import type { Exchange, Prepared, Wire } from './wire.ts';
 
@@ -32,8 +32,8 @@ const OLDEST = 150_000;
 /** Settings of the server for a connection, as far as its version has them. Its limits are shorter than ours, so that it refuses first. */
 const settingsFor = (plans: Plans): Readonly<Record<string, string>> => ({
   ...{ statement_timeout: '50s', lock_timeout: '40s', transaction_timeout: '55s' },
-  ...{ idle_in_transaction_session_timeout: '30s', bytea_output: 'hex' },
-  default_transaction_isolation: 'read committed',
+  ...{ idle_in_transaction_session_timeout: '30s', idle_session_timeout: '0', bytea_output: 'hex' },
+  ...{ default_transaction_isolation: 'read committed', standard_conforming_strings: 'on' },
   ...Object.fromEntries(READS_OF_ALL.map((name) => [name, plans === 'keys' ? 'off' : 'on'])),
 });
 const READS_OF_ALL = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
@@ -56,22 +56,32 @@ interface Setup {
 /** A server that will not do, however often it is asked. */
 class Unsuitable extends Error {}
 
+/** What each of several hosts said, in their order. */
+export class NoHost extends Error {
+  readonly failures: readonly Error[];
+
+  constructor(failures: readonly Error[]) {
+    super('no host takes writes');
+    this.failures = failures;
+  }
+}
+
 /**
  * `keys`: each row is found by its key, also by statements that were planned while the tables were empty, or that the planner
  * takes for a million rows.
  */
 export type Plans = 'keys' | 'any';
 
-/** Connects to the first host that takes writes. Throws `Unsuitable`, or what the last host said. */
+/** Connects to the first host that takes writes. Throws what the only host said, or `NoHost`. */
 export async function connect({ urls, schema }: Address, plans: Plans = 'keys'): Promise<Session> {
-  let failure: unknown;
+  const failures: Error[] = [];
   for (const url of urls)
     try {
       return await connectTo(url, schema, plans);
     } catch (error) {
-      failure = error;
+      failures.push(error as Error);
     }
-  throw failure;
+  throw failures.length === 1 ? failures[0]! : new NoHost(failures);
 }
 
 async function connectTo(
@@ -193,21 +203,32 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
     if (isClosed) throw closed();
     if (lent >= max) await new Promise<void>((resolve) => waiting.push(resolve));
     else lent += 1;
-    for (let session = free.pop(); session !== undefined; session = free.pop())
-      if (!session.isLost) return session;
-    try {
-      const session = await open();
-      if (isClosed) {
-        await session.end();
-        throw closed();
+    for (;;) {
+      for (let session = free.pop(); session !== undefined; session = free.pop())
+        if (!session.isLost) return session;
+      try {
+        return await add();
+      } catch (error) {
+        if (!isCrowded(error) || lent === 1) {
+          pass();
+          throw away(error);
+        }
       }
-      all.add(session);
-      session.onLost(() => all.delete(session));
-      return session;
-    } catch (error) {
-      pass();
-      throw away(error);
+      // The others that hold a session, or try to make one, pass theirs on.
+      lent -= 1;
+      await new Promise<void>((resolve) => waiting.push(resolve));
     }
+  }
+
+  async function add(): Promise<Session> {
+    const session = await open();
+    if (isClosed) {
+      await session.end();
+      throw closed();
+    }
+    all.add(session);
+    session.onLost(() => all.delete(session));
+    return session;
   }
 
   /** The right to a session goes to the one that waits longest. */
@@ -241,12 +262,17 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
 
 const closed = (): LogAway => new LogAway('the log is closed');
 
+/** The database, or the role, has as many connections as it may. */
+const CROWDED = '53300';
+export const isCrowded = (error: unknown): boolean => (error as { code?: string }).code === CROWDED;
+
 const CONNECTION = /^(?:E[A-Z]+|08\w{3}|57P\w{2}|53300|25006)$/;
 
 /** Whether the database may be there again later, as it is asked now. */
 export const isAway = (error: unknown): boolean =>
   error instanceof ConnectionLost ||
   error instanceof Unsuitable ||
+  (error instanceof NoHost && error.failures.some(isAway)) ||
   (error instanceof Error &&
     (CONNECTION.test((error as { code?: string }).code ?? '') ||
       /^(?:timeout expired|Connection terminated)/.test(error.message)));

@@ -5,7 +5,7 @@
  */
 import { systemClock } from '../../kernel/clock.ts';
 import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
-import type { Address } from './address.ts';
+import type { Address } from '../../kernel/database-address.ts';
 import { createFollower, type FollowerOptions } from '../sql/follower.ts';
 import { createHintBuffer, readHint, type Hint } from '../sql/hints.ts';
 import { connect, type Session } from './sessions.ts';

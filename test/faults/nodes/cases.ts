@@ -1,7 +1,7 @@
 /** What servers on one database go through while clients are at work: each case disturbs the cluster and heals it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import type { Answer, ServerProgram } from '../../e2e/programs.ts';
 import type { Random } from '../../support/random.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import type { Row } from '../../../src/store/port/rows.ts';
 import { withPrograms, type Programs, type ServerProgram } from '../../e2e/programs.ts';

@@ -9,7 +9,7 @@ import { KINDS, type Kind } from '../../../src/store/port/kinds.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import type { Finding, History } from '../../../src/store/port/past.ts';
 import type { CheckpointText, PayloadWrite } from '../../../src/store/port/payloads.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { readingOf, viewPast } from '../../../src/store/postgres/past.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import { PLAIN } from '../../../src/store/sql/coder.ts';

@@ -1,7 +1,7 @@
 /** Transactions of two nodes on one database. */
 import assert from 'node:assert/strict';
 import type { Batch, CommitResult } from '../../../src/store/port/log.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import { rows, type Work } from '../../../src/store/sql/work.ts';
 import { append, batch, committed, endGrant, grant, textsOf } from '../../support/batches.ts';

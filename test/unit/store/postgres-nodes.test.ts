@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createFollowingClock, systemClock } from '../../../src/kernel/clock.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';

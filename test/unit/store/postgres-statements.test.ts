@@ -1,6 +1,6 @@
 /** Writes of one transaction that become one statement, with an array for each parameter. */
 import assert from 'node:assert/strict';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { some, write, type Step, type Work } from '../../../src/store/sql/work.ts';
 import { withPostgres } from '../../support/postgres.ts';

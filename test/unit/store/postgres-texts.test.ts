@@ -1,7 +1,7 @@
 /** Texts that one node makes differences from while another one erases or replaces them. */
 import assert from 'node:assert/strict';
 import type { Batch, CommitResult, EventLog } from '../../../src/store/port/log.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import { batch, committed } from '../../support/batches.ts';
 import { checkpoint, saved } from '../../support/payload-contract.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Recorded } from '../../../src/store/port/events.ts';
 import type { EventLog, Notice } from '../../../src/store/port/log.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { createHintBuffer, readHint } from '../../../src/store/sql/hints.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';

@@ -16,7 +16,7 @@ import { openConnection, type Connection } from '../../../src/store/sqlite/conne
 import { prepareRows } from '../../../src/store/sqlite/rebuild.ts';
 import { prepareSchema } from '../../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../../src/store/sqlite/statements.ts';
-import { readAddress } from '../../../src/store/postgres/address.ts';
+import { readAddress } from '../../../src/kernel/database-address.ts';
 import { createAsk as askPostgres } from '../../../src/store/postgres/ask.ts';
 import { connect, createPool, type Session } from '../../../src/store/postgres/sessions.ts';
 import { prepareSchema as preparePostgres } from '../../../src/store/postgres/schema.ts';
