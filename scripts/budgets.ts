@@ -12,7 +12,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/assistant': 174,
   'src/auth': 815,
   'src/cli': 2869,
-  'src/config': 1325,
+  'src/config': 1332,
   'src/cron': 335,
   'src/delivery': 341,
   'src/effects': 2849,
@@ -20,13 +20,13 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/graphs': 10172,
   'src/http': 11591,
   'src/item': 304,
-  'src/kernel': 1862,
+  'src/kernel': 1957,
   'src/observe': 418,
   'src/past': 6207,
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2264,
+  'src/store/postgres': 2325,
   'src/store/sql': 8019,
   'src/store/sqlite': 2424,
   'src/streams': 1037,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78178,
+  test: 78319,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -35,6 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Errors of the driver that have no code. */
 const BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
   [/does not support SSL/, 'it takes no TLS: switch it on there, or leave out sslmode'],
+  [/^could not write init file/, 'it cannot write: its disk may be full'],
   [/^timeout expired/, NO_ANSWER],
   [/^Connection terminated/, 'it ended the connection: check that host and port are those of PostgreSQL'],
 ];

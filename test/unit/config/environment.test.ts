@@ -142,7 +142,8 @@ test('a wrong address of a database is named without being quoted, and no folder
       assert.throws(
         () => read({ PLATFORM_DATABASE_URL: wrong }),
         (error) =>
-          toldOf('PLATFORM_DATABASE_URL: expected postgres://')(error) && !String(error).includes('secret'),
+          toldOf('PLATFORM_DATABASE_URL: found no address of a database')(error) &&
+          !String(error).includes('secret'),
       );
 });
 
