@@ -7,7 +7,7 @@
 import { MISSED } from '../cron/events.ts';
 import { toTimestamp } from '../kernel/clock.ts';
 import { placeText, userPlaceOf } from '../kernel/stack.ts';
-import type { Recorded } from '../store/port/events.ts';
+import type { Caused, Recorded } from '../store/port/events.ts';
 import type { EventLog } from '../store/port/log.ts';
 import type { Outcome, ThreadEventMap } from '../thread/events.ts';
 import { parseSecret } from '../thread/secret.ts';
@@ -16,7 +16,7 @@ import { RUN_ENDED, RUN_WARNED, type OnEntry, type RunException } from './entry.
 export interface ActivityOptions {
   readonly log: EventLog;
   readonly onEntry: OnEntry;
-  /** Runs have users; their identities are read from the runs' secret rows. */
+  /** Runs have users. The request that creates a run names its user; the secret row names that of a cron's run. */
   readonly hasUsers: boolean;
   readonly onFault: (error: unknown, context: string) => void;
 }
@@ -41,7 +41,9 @@ interface OpenRun {
   startedAt?: number;
   /** Saved in the root namespace; undefined for a run that another process created. */
   checkpoints?: number;
-  user?: string;
+  user?: string | undefined;
+  /** Settles when the user is known. */
+  reading?: Promise<void>;
 }
 
 type Fact<Type extends keyof ThreadEventMap> = ThreadEventMap[Type];
@@ -52,11 +54,12 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
   const refusals = new Map<string, string>();
   let handedBack: string[] | undefined;
 
-  function created(data: Fact<'RunCreated'>, at: number): void {
+  function created(data: Fact<'RunCreated'> & Caused, at: number): void {
     const { runId, threadId, graphId, assistantId, notBefore } = data;
     const requestId = requestIdOf(data.kwargs.config['configurable']);
     open.set(runId, {
       ...{ graphId, assistantId, createdAt: at, dueAt: Math.max(at, notBefore), checkpoints: 0 },
+      ...(hasUsers && { user: data.by }),
       ...(requestId !== undefined && { requestId }),
     });
     onEntry({
@@ -73,7 +76,7 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
       run.startedAt = at;
     }
     if (hasUsers && run !== undefined && run.user === undefined)
-      log.payloads.secret(runId).then(
+      run.reading ??= log.payloads.secret(runId).then(
         (text) => {
           const identity = parseSecret(text).user?.['identity'];
           if (typeof identity === 'string') run.user = identity;
@@ -100,6 +103,7 @@ export function openActivity({ log, onEntry, hasUsers, onFault }: ActivityOption
         members: { ...members, ...(place && { at: placeText(place) }) },
       });
     }
+    if (known?.reading !== undefined) return void known.reading.then(() => onEntry(entryOf(data, at, known)));
     if (known !== undefined) return onEntry(entryOf(data, at, known));
     // The run was created before this process started, so its row is read.
     log.views.runs.get(data.runId).then(

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { marksOf, reached } from '../e2e/marks.ts';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread, say, startGated, textsOf } from './scene.ts';
+import { config, heldClock, newThread, say, startGated, textsOf } from './scene.ts';
 import { openStream } from './stream-reader.ts';
 
 const test = suite('conformance: runs that are stopped');
@@ -63,16 +63,20 @@ for (const graph of GRAPHS) {
       }
     }));
 
-  test(`given ${graph}, when it takes longer than its own time limit, then it is told, and ends as a time-out (X3)`, () =>
-    withServer(STOPS, async (s) => {
+  test(`given ${graph}, when it takes longer than its own time limit, then it is told, and ends as a time-out (X3)`, () => {
+    const timeout = 3_333_000;
+    const clock = heldClock(timeout);
+    return withServer({ ...STOPS, clock }, async (s) => {
       const threadId = await newThread(s);
       const marks = join(s.dir, 'marks');
-      const limited = { configurable: { marks }, timeout: 2_000 };
+      const limited = { configurable: { marks }, timeout };
       const stream = await openStream(`${s.url}/threads/${threadId}/runs/stream`, {
         body: { assistant_id: graph, input: say('again'), config: limited },
       });
+      await reached(marks, 'begun');
+      clock.end();
       const frames = await stream.rest();
-      const problem = { error: 'TimeoutError', message: 'The run exceeded its time limit of 2 s.' };
+      const problem = { error: 'TimeoutError', message: 'The run exceeded its time limit of 3333 s.' };
       assert.deepEqual(frames.at(-1)!.data, problem);
       assert.deepEqual(marksOf(marks).slice(-3), ['begun', 'told timeout', 'stopped']);
       const location = stream.headers.get('content-location')!;
@@ -86,7 +90,8 @@ for (const graph of GRAPHS) {
         textsOf(await s.client.runs.wait(threadId, 'echo', { input: say('?') })).at(-1),
         'echo: ?',
       );
-    }));
+    });
+  });
 }
 
 test('X2 a node that goes on after a stop, as the library lets it, changes nothing more of its thread', () =>

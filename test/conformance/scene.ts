@@ -63,6 +63,21 @@ export function hastyClock(): Clock {
   return { ...clock, monotonic: () => clock.monotonic() * 100, after: (ms, fn) => clock.after(ms / 100, fn) };
 }
 
+/** Real time, but a pause of `heldMs` lasts until it is ended. */
+export function heldClock(heldMs: number): Clock & { end(): void } {
+  const clock = systemClock();
+  const held = new Set<() => void>();
+  return {
+    ...clock,
+    after(ms, fn) {
+      if (ms !== heldMs) return clock.after(ms, fn);
+      held.add(fn);
+      return () => void held.delete(fn);
+    },
+    end: () => held.forEach((fn) => fn()),
+  };
+}
+
 /** A clock that stands still and jumps: whatever fell due in between happens once, at the end. */
 export function leapingClock(): Clock & { leap(ms: number): void } {
   let now = Date.UTC(2026, 0, 1);

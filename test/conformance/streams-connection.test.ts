@@ -31,8 +31,10 @@ test('a heartbeat is a block of its own with one comment line, which clients do 
     const { runId, open } = await startGated(s, threadId);
     const path = `/threads/${threadId}/runs/${runId}/stream`;
     const response = await fetch(`${s.url}${path}`);
-    const text = await readUntil(response, (sofar) => beats(sofar) >= 4);
-    assert.match(text, /^: heartbeat\r\n\r\nevent: metadata\r\n.*\r\n(: heartbeat\r\n\r\n){3,}$/s);
+    const text = await readUntil(response, (sofar) =>
+      /event: values.*(: heartbeat\r\n\r\n){3}$/s.test(sofar),
+    );
+    assert.match(text, /^(: heartbeat\r\n\r\n)+event: metadata\r\n.*\r\n(: heartbeat\r\n\r\n){3}$/s);
     open();
     const rest = await readUntil(
       response,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from '../support/suite.ts';
 import { withServer, type TestServer } from '../support/with-server.ts';
-import { config, newThread } from './scene.ts';
+import { config, heldClock, newThread } from './scene.ts';
 import { dataOf, openStream, readFrames, streamRun, type Frame } from './stream-reader.ts';
 
 const test = suite('conformance: the stream mode lifecycle');
@@ -174,9 +174,12 @@ test('a run that is cancelled ends the graphs within it as interrupted', () =>
     assert.deepEqual(await readFrames(`${s.url}${path}/stream`), seen);
   }));
 
-test('a run past its time limit ends the graphs within it as failed', () =>
-  withServer(NESTED, async (s) => {
-    const { reader, seen } = await startWaiting(s.url, s.dir, { config: { timeout: 300 } });
+test('a run past its time limit ends the graphs within it as failed', () => {
+  const timeout = 3_333_000;
+  const clock = heldClock(timeout);
+  return withServer({ ...NESTED, clock }, async (s) => {
+    const { reader, seen } = await startWaiting(s.url, s.dir, { config: { timeout } });
+    clock.end();
     seen.push(...(await reader.rest()));
     assertWhole(seen);
     assert.deepEqual(wordsOf(seen).slice(2), ['team|leaf failed', 'team failed']);
@@ -184,7 +187,8 @@ test('a run past its time limit ends the graphs within it as failed', () =>
       toldIn(seen).flatMap(({ error }) => error?.error ?? []),
       ['TimeoutError', 'TimeoutError'],
     );
-  }));
+  });
+});
 
 const ATTEMPTS = [1, 2];
 const attemptsIn = (frames: readonly Frame[]): number[] =>

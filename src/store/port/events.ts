@@ -21,7 +21,7 @@ interface EventMeta {
 }
 
 /** `by`: identity of the authenticated caller whose request caused the event, and nothing else of that user (A4). */
-interface Caused {
+export interface Caused {
   readonly by?: string;
 }
 
