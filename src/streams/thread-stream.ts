@@ -43,8 +43,8 @@ interface ThreadStreamOptions {
 }
 
 export interface ThreadStreams {
-  /** Ends on abort, and when the thread is deleted or no longer visible. */
-  read(threadId: string, options: ThreadStreamOptions): AsyncGenerator<ThreadFrame[]>;
+  /** Resolves when the start is known. The frames end on abort, and when the thread is deleted or no longer visible. */
+  read(threadId: string, options: ThreadStreamOptions): Promise<AsyncGenerator<ThreadFrame[]>>;
 }
 
 /** Cursor indices above any frame id: the run's end, and a state update. */
@@ -121,33 +121,39 @@ export function createThreadStreams(
     }
   }
 
-  return {
-    async *read(threadId, options) {
-      const { after, visible, signal, modes, state } = options;
-      const cursor = await start(threadId, after);
-      // The cursor's run is read again, because it may have further frames.
-      let ordinal = cursor.ordinal - 1;
-      let updatesReadTo = cursor.ordinal;
-      while (!signal.aborted) {
-        const wake = hub.next(threadId);
-        if (!(await visible())) {
-          wake.cancel();
-          return;
-        }
-        const run = await log.views.runs.next(threadId, ordinal);
-        const newest = await maxOrdinal(log, threadId);
-        if (modes.includes('state_update'))
-          yield* readUpdates(threadId, [updatesReadTo, run?.ordinal ?? newest + 1], state);
-        updatesReadTo = Math.max(updatesReadTo, run?.ordinal ?? newest);
-        if (run?.ordinal == null) {
-          await pause(wake, clock, signal);
-          continue;
-        }
+  async function* readFrom(
+    cursor: Cursor,
+    threadId: string,
+    options: ThreadStreamOptions,
+  ): AsyncGenerator<ThreadFrame[]> {
+    const { visible, signal, modes, state } = options;
+    // The cursor's run is read again, because it may have further frames.
+    let ordinal = cursor.ordinal - 1;
+    let updatesReadTo = cursor.ordinal;
+    while (!signal.aborted) {
+      const wake = hub.next(threadId);
+      if (!(await visible())) {
         wake.cancel();
-        ordinal = run.ordinal;
-        yield* readRun(run, ordinal === cursor.ordinal ? cursor.index : -1, options);
+        return;
       }
-    },
+      // Read first: a run that starts later has a higher ordinal, so no update up to here belongs behind it.
+      const newest = await maxOrdinal(log, threadId);
+      const run = await log.views.runs.next(threadId, ordinal);
+      if (modes.includes('state_update'))
+        yield* readUpdates(threadId, [updatesReadTo, run?.ordinal ?? newest + 1], state);
+      updatesReadTo = Math.max(updatesReadTo, run?.ordinal ?? newest);
+      if (run?.ordinal == null) {
+        await pause(wake, clock, signal);
+        continue;
+      }
+      wake.cancel();
+      ordinal = run.ordinal;
+      yield* readRun(run, ordinal === cursor.ordinal ? cursor.index : -1, options);
+    }
+  }
+
+  return {
+    read: async (threadId, options) => readFrom(await start(threadId, options.after), threadId, options),
   };
 }
 

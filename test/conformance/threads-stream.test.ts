@@ -84,10 +84,10 @@ test('given a thread that runs, when it is joined without an id, then the stream
     const threadId = await newThread(s);
     await wait(s, threadId, { assistant_id: 'echo' });
     const gated = await startGated(s, threadId);
-    const reader = await open(s, threadId);
     // Live: the run is told of while it waits.
     const isBegun = ({ data }: Frame): boolean => (data as { run_id?: string }).run_id === gated.runId;
     await until(await open(s, threadId, '', '-'), (frame) => frame.event === 'metadata' && isBegun(frame));
+    const reader = await open(s, threadId);
     gated.open();
     const first = await until(reader, doneTimes(1));
     // What the run had told before is not told again, and neither is the run before it.

@@ -108,7 +108,7 @@ export function createReaders(world: World): Readers {
           visible: async () => isVisible(threadId),
           state: async () => undefined,
         };
-        for await (const page of threadStreams.read(threadId, options)) {
+        for await (const page of await threadStreams.read(threadId, options)) {
           if (signal.aborted) return;
           for (const { id, event, data } of page) take(id, event, data);
           await pause();

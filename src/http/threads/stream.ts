@@ -35,7 +35,8 @@ export const threadStreamEndpoints: readonly Endpoint[] = [
         { headers: { location: `/threads/${threadId}/stream` } },
       );
       const modes = query.stream_modes ?? query.stream_mode ?? ['run_modes'];
-      const frames = context.threadStreams.read(threadId, {
+      // A run that is created once the reply has begun is part of it.
+      const frames = await context.threadStreams.read(threadId, {
         modes,
         after: lastEventIdOf(c),
         // Another thread under the id of a deleted one is not this stream's.

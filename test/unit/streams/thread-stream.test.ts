@@ -19,7 +19,7 @@ test('S2 a reader that resumes at a rolled-back last run is not shown earlier ru
     const hub = createHub(log);
     const streams = createThreadStreams(log, hub, createRunStreams(log, hub, clock), clock);
     const stopping = new AbortController();
-    const reading = streams.read(THREAD, {
+    const reading = await streams.read(THREAD, {
       ...{ modes: ['lifecycle'], after: `${turn}-done`, signal: stopping.signal },
       visible: async () => true,
       state: async () => undefined,
@@ -32,6 +32,27 @@ test('S2 a reader that resumes at a rolled-back last run is not shown earlier ru
       (value as { id: string }[]).map(({ id }) => id),
       [`${started}-done`],
     );
+    stopping.abort();
+    await reading.return(undefined);
+    hub.close();
+  }));
+
+test('given a reader from now on that has not asked for a frame, when a run comes and ends, then it is shown', () =>
+  withThreads(async (lent) => {
+    const { log, clock } = lent;
+    await lent.done([ask.createThread(), ask.createRun('a'), ask.start('a'), ask.complete('a')]);
+    const hub = createHub(log);
+    const streams = createThreadStreams(log, hub, createRunStreams(log, hub, clock), clock);
+    const stopping = new AbortController();
+    const reading = await streams.read(THREAD, {
+      ...{ modes: ['lifecycle'], after: undefined, signal: stopping.signal },
+      visible: async () => true,
+      state: async () => undefined,
+    });
+    await lent.done([ask.createRun('b'), ask.start('b'), ask.complete('b')]);
+    const { value = [] } = await reading.next();
+    const [{ data }] = value as [{ data: string }];
+    assert.deepEqual(JSON.parse(data), { status: 'run_done', run_id: 'b' });
     stopping.abort();
     await reading.return(undefined);
     hub.close();
