@@ -206,6 +206,7 @@ export function startWebhooks(options: WebhooksOptions): Webhooks {
       unsubscribe();
       unsubscribePoisoned();
       cancelWait();
+      await chain;
       await Promise.all(underWay.values());
     },
   };

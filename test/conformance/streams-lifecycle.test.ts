@@ -160,7 +160,11 @@ async function startWaiting(url: string, dir: string, more: object = {}) {
   const path = `/threads/${threadId}/runs/${runId}`;
   const reader = await openStream(`${url}${path}/stream`);
   const seen: Frame[] = [];
-  while (seen.at(-1)?.event.startsWith('custom|') !== true) seen.push((await reader.next())!);
+  while (seen.at(-1)?.event.startsWith('custom|') !== true) {
+    const frame = await reader.next();
+    assert.ok(frame, 'the run has ended');
+    seen.push(frame);
+  }
   return { path, threadId, runId, reader, seen, open: () => writeFileSync(gate, '') };
 }
 
