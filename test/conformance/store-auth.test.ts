@@ -122,17 +122,18 @@ test(
   'given more than 10,000 candidates and a filter, when the page cannot be filled before, then 400 asks for less',
   () =>
     withServer(withAuth('owners'), async (s) => {
-      const write = (count: number, path: string[], owner: string) =>
-        s.server.items.write(
-          Array.from({ length: count }, (_, i) => ({
-            kind: 'put' as const,
-            namespace: path,
-            key: `k${i}`,
-            value: JSON.stringify({ owner, i }),
-            ttl: null,
-            vectors: [],
-          })),
-        );
+      const write = async (count: number, path: string[], owner: string) => {
+        const all = Array.from({ length: count }, (_, i) => ({
+          kind: 'put' as const,
+          namespace: path,
+          key: `k${i}`,
+          value: JSON.stringify({ owner, i }),
+          ttl: null,
+          vectors: [],
+        }));
+        for (let first = 0; first < count; first += 500)
+          await s.server.items.write(all.slice(first, first + 500));
+      };
       await write(5, ['a', 'old'], 'ann');
       await write(10_100, ['a', 'many'], 'bob');
       await write(5, ['a', 'z'], 'ann');
