@@ -18,7 +18,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/effects': 2849,
   'src/examples': 241,
   'src/graphs': 10172,
-  'src/http': 11591,
+  'src/http': 11592,
   'src/item': 304,
   'src/kernel': 1957,
   'src/observe': 418,
@@ -26,10 +26,10 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2325,
+  'src/store/postgres': 2326,
   'src/store/sql': 8019,
   'src/store/sqlite': 2424,
-  'src/streams': 1037,
+  'src/streams': 1043,
   'src/studio': 5837,
   'src/thread': 1695,
   'src/wiring': 460,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78319,
+  test: 78372,
 };
 
 const MAX_UNUSED_LINES = 100;
