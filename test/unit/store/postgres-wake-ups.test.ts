@@ -17,13 +17,13 @@ import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
 import { withSchema } from '../../support/test-database.ts';
+import { withTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { until } from '../../support/until.ts';
 
 const test = suite('store, nodes of one PostgreSQL');
 const url = shared(test, withPostgres);
 
 const RUN = { runId: 'run', threadId: THREAD };
-const NOWHERE = 'postgres://nobody@127.0.0.1:1/nothing';
 const CHANNEL = "'rewound_' || md5(current_schema())";
 type Hints = 'heard' | 'lost' | 'twice';
 
@@ -33,10 +33,11 @@ interface Nodes {
 }
 
 const withNodes = (use: (nodes: Nodes) => Promise<void>, hints: Hints = 'heard'): Promise<void> =>
-  withSchema(url(), (address) => withNodesAt(address, hints, use));
+  withSchema(url(), (address) => withTcpProxy(address, (relay) => withNodesAt(address, relay, hints, use)));
 
 async function withNodesAt(
   address: string,
+  relay: TcpProxy,
   hints: Hints,
   use: (nodes: Nodes) => Promise<void>,
 ): Promise<void> {
@@ -44,7 +45,8 @@ async function withNodesAt(
   const open = (): Promise<EventLog> =>
     openTestPostgres(address, {
       onFault: (error) => faults.push(error),
-      ...{ projection, tables: SCHEMA, ...(hints === 'lost' && { listenUrl: NOWHERE }) },
+      ...{ projection, tables: SCHEMA },
+      listenUrl: address.replace(new URL(address).host, new URL(relay.url).host),
     });
   const a = await open();
   const session = await connect(readAddress(address));
@@ -52,7 +54,8 @@ async function withNodesAt(
   if (hints === 'twice') await repeatHints(session, row!.channel);
   const b = await open();
   for (const { nodes } of [a, b]) await nodes.look(0);
-  if (hints !== 'lost')
+  if (hints === 'lost') relay.goAway();
+  else
     await until('both listen', async () => {
       const sql = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN ${row!.channel}' AND pid <> pg_backend_pid()`;
       return (await session.ask(sql)).length === 2;
