@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { lackingBrowser } from '../support/browser.ts';
+import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { layLongThread } from '../support/long-thread.ts';
 import { openStudio } from './scene.ts';
@@ -74,7 +75,7 @@ async function paceOf(page: Page, threadId: string): Promise<Pace> {
 }
 
 /** A busy machine makes any two measurements differ by this much. */
-const NOISE_MS = 400;
+const NOISE_MS = scaled(400);
 
 test(
   'a thread with 100,000 events opens and steps like a small one, and its beginning is one move away',

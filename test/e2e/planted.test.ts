@@ -2,6 +2,7 @@
 import * as assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { runHere } from '../support/command-line.ts';
+import { scaled } from '../support/scaled.ts';
 import { suite } from '../support/suite.ts';
 import { withProject, type Project } from './dev-project.ts';
 import {
@@ -15,7 +16,7 @@ import { createThread } from './runs.ts';
 
 const test = suite('planted mistakes');
 
-const MAX_MS = 10_000;
+const MAX_MS = scaled(10_000);
 
 function withPlanted(
   planted: Readonly<Record<string, Planted>>,

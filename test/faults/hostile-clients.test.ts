@@ -100,7 +100,7 @@ test(
       assert.equal(wide.status, 413);
       const times = await others.stop();
       assert.ok(
-        times.length > 10 && times[times.length >> 1]! < 1_000,
+        times.length > 1 && times[times.length >> 1]! < scaled(1_000),
         `${times.length}: ${times.slice(-3)}`,
       );
       assert.equal(await server.end('SIGTERM'), 0, server.output());
@@ -134,7 +134,7 @@ test(
       }
       const times = await others.stop();
       assert.ok(
-        times.length > 10 && times[times.length >> 1]! < 1_000,
+        times.length > 1 && times[times.length >> 1]! < scaled(1_000),
         `${times.length}: ${times.slice(-3)}`,
       );
       await untilSockets(server, before + 5);
