@@ -26,8 +26,8 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2326,
-  'src/store/sql': 8019,
+  'src/store/postgres': 2334,
+  'src/store/sql': 8032,
   'src/store/sqlite': 2424,
   'src/streams': 1043,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78378,
+  test: 78388,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -8,7 +8,7 @@ import pg from 'pg';
 import type { Row } from '../port/rows.ts';
 import type { Step, Work } from '../sql/work.ts';
 import { createPending } from './pending.ts';
-import { demanding, forMany, ifNew, numbered } from './statement-text.ts';
+import { demanding, forMany, numbered } from './statement-text.ts';
 import { decoderOf, encode, encodeMany } from './values.ts';
 import type { Exchange, Prepared, Statement, Wire } from './wire.ts';
 
@@ -96,10 +96,7 @@ export function createExchange<T>(
     known.set(sql, statement);
     added.push(() => void known.delete(sql));
     learning = { statement, then: () => then(statement) };
-    wire.parse({
-      name: statement.name,
-      text: step.want === 'some' ? (ifNew(text) ?? demanding(text)) : text,
-    });
+    wire.parse({ name: statement.name, text: step.want === 'some' ? demanding(text) : text });
     wire.describe({ type: 'S', name: statement.name });
     wire.flush();
   }
@@ -143,13 +140,11 @@ export function createExchange<T>(
 
   function nameForMany(statement: Statement, isDemanding: boolean): string | null {
     if (statement.many !== undefined) return statement.many;
-    const found = ifNew(statement.text);
-    const text = forMany(isDemanding ? (found ?? statement.text) : statement.text, statement.types);
+    const text = forMany(statement.text, statement.types);
     if (text === undefined) return (statement.many = null);
     statement.many = `s${(prepared.count += 1)}`;
     added.push(() => delete statement.many);
-    const isChecked = isDemanding && found === undefined;
-    wire.parse({ name: statement.many, text: isChecked ? demanding(text, true) : text });
+    wire.parse({ name: statement.many, text: isDemanding ? demanding(text, true) : text });
     return statement.many;
   }
 

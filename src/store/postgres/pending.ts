@@ -20,26 +20,31 @@ export interface Pending {
 export function createPending(isShared: boolean): Pending {
   let groups: Group[] = [];
   const byText = new Map<string, number>();
-  /** The last group that is about a row. */
-  const lastOf = new Map<string, number>();
+  /** The last group that changes a row, and the last one that reads it. */
+  const [changed, read] = [new Map<string, number>(), new Map<string, number>()];
+  const isBefore = (of: ReadonlyMap<string, number>, row: string, at: number): boolean =>
+    (of.get(row) ?? -1) < at;
   return {
     add(step) {
-      const { sql, want, about, refusal } = step;
+      const { sql, want, about = [], reads = [], refusal } = step;
       const text = want + sql;
-      const rows = about!;
       const known = byText.get(text);
-      const isFree = known !== undefined && rows.every((row) => (lastOf.get(row) ?? -1) < known);
+      const isFree =
+        known !== undefined &&
+        [...about, ...reads].every((row) => isBefore(changed, row, known)) &&
+        // A statement sees none of its own changes.
+        about.every((row) => isBefore(read, row, known + 1));
       const isAlike = isFree && (isShared || groups[known]!.refusal === refusal);
       const at = isAlike ? known : groups.push({ steps: [], refusal }) - 1;
       groups[at]!.steps.push(step);
       byText.set(text, at);
-      for (const row of rows) lastOf.set(row, at);
+      for (const row of about) changed.set(row, at);
+      for (const row of reads) read.set(row, at);
     },
     take() {
       const taken = groups.map(({ steps }) => steps);
       groups = [];
-      byText.clear();
-      lastOf.clear();
+      for (const each of [byText, changed, read]) each.clear();
       return taken;
     },
   };

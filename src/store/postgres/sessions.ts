@@ -34,6 +34,7 @@ const settingsFor = (plans: Plans): Readonly<Record<string, string>> => ({
   ...{ statement_timeout: '50s', lock_timeout: '40s', transaction_timeout: '55s' },
   ...{ idle_in_transaction_session_timeout: '30s', idle_session_timeout: '0', bytea_output: 'hex' },
   ...{ default_transaction_isolation: 'read committed', standard_conforming_strings: 'on' },
+  plan_cache_mode: plans === 'keys' ? 'force_generic_plan' : 'auto',
   ...Object.fromEntries(READS_OF_ALL.map((name) => [name, plans === 'keys' ? 'off' : 'on'])),
 });
 const READS_OF_ALL = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];

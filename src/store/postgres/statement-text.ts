@@ -11,19 +11,21 @@ export function numbered(sql: string): { text: string; params: (string | number)
   return { text, params };
 }
 
-const IF_NEW = /(VALUES \([^()]*\))\s+ON CONFLICT DO NOTHING$/;
+const IF_NEW = /\s+ON CONFLICT DO NOTHING$/;
+const GUARDED = /^(INSERT [^]*?\sSELECT )([^,]+)([^]*?)\sWHERE ([^]*)$/;
 
-/** The statement fails when it finds or changes no row, or with `isMany` fewer than it was given: it divides by zero. */
+/**
+ * The statement fails when it finds or changes no row, or with `isMany` fewer than it was given: it divides by zero. An insert
+ * fails by itself where a row is there, and divides its first value, a number, by its condition.
+ */
 export function demanding(sql: string, isMany = false): string {
   const found = isMany ? '(count(*) = cardinality($1))::integer' : 'count(*)';
-  return /^\s*SELECT/.test(sql)
-    ? `SELECT 1 / ${found} FROM (${sql}) AS found`
-    : `WITH done AS (${sql} RETURNING 1) SELECT 1 / ${found} FROM done`;
+  if (/^\s*SELECT/.test(sql)) return `SELECT 1 / ${found} FROM (${sql}) AS found`;
+  if (!sql.startsWith('INSERT')) return `WITH done AS (${sql} RETURNING 1) SELECT 1 / ${found} FROM done`;
+  return sql.replace(IF_NEW, '').replace(GUARDED, (_, select, first, others, condition) => {
+    return `${select}${first}::bigint / (${condition})::integer${others}`;
+  });
 }
-
-/** The insert without its clause for rows that are there: it fails by itself. Undefined for other statements. */
-export const ifNew = (sql: string): string | undefined =>
-  IF_NEW.test(sql) ? sql.replace(IF_NEW, '$1') : undefined;
 
 const { INT8, INT4, FLOAT8, TEXT, BYTEA } = pg.types.builtins;
 const LIST = 1009;

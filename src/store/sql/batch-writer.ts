@@ -94,7 +94,7 @@ const asIs = (step: Step): Step => step;
 /** The store may send steps of several batches together: none of these comes before the versions that its own batch takes. */
 function behindVersions({ appends }: Batch): (step: Step) => Step {
   const versions = appends.map(({ stream, expected }) => versionRow(stream, expected + 1));
-  return (step) => (step.about === undefined ? step : { ...step, about: [...step.about, ...versions] });
+  return (step) => ({ ...step, reads: versions });
 }
 
 const fencedOut = (): Refused => new Refused({ kind: 'fenced-out' });

@@ -8,7 +8,16 @@ import { knownType, readData, UnreadableEvent, upcasters, type Recorded } from '
 import type { Append, Batch, Moved, Receipt, Snapshot } from '../port/log.ts';
 import type { Coder, Stored } from './coder.ts';
 import { Refused } from './refused.ts';
-import { newIds, rows, some, write, type StepParams, type Work, type WorkContext } from './work.ts';
+import {
+  newIds,
+  rows,
+  some,
+  write,
+  type Step,
+  type StepParams,
+  type Work,
+  type WorkContext,
+} from './work.ts';
 
 const COLUMNS = 'position, stream, version, type, schema, data, at, command_id';
 
@@ -79,35 +88,40 @@ export function recordEvents({ commandId, by, appends }: Batch, at: number, firs
 /** Events of one stream that a statement writes behind another one. */
 const MAX_FOLLOWING = 32;
 
-const BEGIN = 'INSERT INTO events SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE';
-/** The first event of a stream, and one that follows another. `max(version)` takes ten times as long. */
-const FIRST = `${BEGIN} NOT EXISTS (SELECT 1 FROM events WHERE stream = ?) ON CONFLICT DO NOTHING`;
-const NEXT = `${BEGIN} EXISTS (SELECT 1 FROM events WHERE stream = ? AND version = ?) ON CONFLICT DO NOTHING`;
+/**
+ * An event that follows the `expected` one, or none, itself or behind others of its batch, which a statement for many may write
+ * before or with it. For an `EXISTS` PostgreSQL may hash all events; `max(version)` takes SQLite ten times as long.
+ */
+const APPEND = `INSERT INTO events SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?
+  WHERE CASE WHEN ? = 0 THEN (SELECT 1 FROM events WHERE stream = ? AND version >= ? LIMIT 1) IS NULL
+    ELSE (SELECT 1 FROM events WHERE stream = ? AND version = ?) IS NOT NULL END ON CONFLICT DO NOTHING`;
 
 /**
  * L2 Writes events, of which each follows the latest one of its stream: the statement itself looks, once for events in a
  * row.
  */
 export function* insertEvents({ coder, shared }: WorkContext, events: readonly Recorded[]): Work<void> {
-  // Another engine makes one statement of the same ones.
-  const most = shared === undefined ? MAX_FOLLOWING : 1;
   for (let at = 0; at < events.length;) {
-    const event = events[at]!;
-    const { stream, version } = event.meta;
+    const { stream, version } = events[at]!.meta;
+    const expected = version - 1;
     const refusal = (): Refused => conflict(stream);
-    const from = at + 1;
-    for (at = from; at < events.length && follows(events[at - 1]!, events[at]!);) at += 1;
-    // It looks whether there are those that follow, too, so none of them comes before it.
-    const about = [versionRow(stream, version - 1), ...events.slice(from - 1, at).map(rowOf)];
-    if (version === 1) yield some(FIRST, [...cellsOf(coder, event), stream], refusal, about);
-    else yield some(NEXT, [...cellsOf(coder, event), stream, version - 1], refusal, about);
-    for (let next = from; next < at; next += most) {
-      const following = events.slice(next, Math.min(next + most, at));
-      yield write(
-        `INSERT INTO events VALUES ${following.map(() => PLACES).join()}`,
-        following.flatMap((each) => cellsOf(coder, each)),
-        following.map(rowOf),
-      );
+    const append = (event: Recorded): Step => {
+      const cells = [...cellsOf(coder, event), expected, stream, event.meta.version, stream, expected];
+      return { ...some(APPEND, cells, refusal, [rowOf(event)]), reads: [versionRow(stream, expected)] };
+    };
+    const from = at;
+    for (at += 1; at < events.length && follows(events[at - 1]!, events[at]!);) at += 1;
+    yield append(events[from]!);
+    for (let next = from + 1; next < at;) {
+      // Another engine makes one statement of the same ones.
+      if (shared !== undefined) yield append(events[next++]!);
+      else {
+        const following = events.slice(next, Math.min((next += MAX_FOLLOWING), at));
+        yield write(
+          `INSERT INTO events VALUES ${following.map(() => PLACES).join()}`,
+          following.flatMap((each) => cellsOf(coder, each)),
+        );
+      }
     }
   }
 }

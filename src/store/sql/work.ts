@@ -21,11 +21,10 @@ export interface Step {
   readonly params: StepParams;
   /** What a work without such a row is refused with; what it has written is undone. */
   readonly refusal?: () => Error;
-  /**
-   * The rows that a write reads and changes, each named alike by all that do. Writes about other rows may come before
-   * or with it.
-   */
+  /** The rows that a write changes, each named alike by all that do. Writes about other rows may come before or with it. */
   readonly about?: readonly string[];
+  /** Rows that such a write needs as those before it have left them. */
+  readonly reads?: readonly string[];
 }
 
 /**

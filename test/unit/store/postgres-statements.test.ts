@@ -91,6 +91,9 @@ test('given any writes, when those of different rows are sent together, then all
     // then the rows are the same
     assert.equal(await rowsOf(session, 'together'), await rowsOf(session, 'alone'));
   }
+  // and none was planned more than once
+  const planned = await session.ask('SELECT statement FROM pg_prepared_statements WHERE custom_plans > 0');
+  assert.deepEqual(planned, []);
   await session.end();
 });
 
@@ -102,12 +105,19 @@ test('given many rows, when one of them is not as it has to be, then nothing is 
       `${inserting('rows')} ON CONFLICT DO NOTHING`,
       ...([{ id, n: id, r: null, t: null, b: null, p: '[]' }, refused, [`row ${id}`]] as const),
     );
+  const insertIf = (id: number): Step =>
+    some(
+      `INSERT INTO rows (id, n, r, t, b, p) SELECT @id, @n, @r, @t, @b, @p
+       WHERE NOT EXISTS (SELECT 1 FROM rows WHERE id >= @id AND id < 4)`,
+      ...([{ id, n: id, r: null, t: null, b: null, p: '[]' }, refused, [`row ${id}`]] as const),
+    );
   const update = (id: number): Step =>
     some('UPDATE rows SET n = -1 WHERE id = ?', [id], refused, [`row ${id}`]);
   await session.run(workOf([insert(1), insert(2), insert(3), update(3)]));
   const before = await rowsOf(session, 'rows');
   for (const steps of [
     [insert(4), insert(2), insert(5)],
+    [insertIf(4), insertIf(0), insertIf(5)],
     [update(1), update(9), update(2)],
   ])
     await assert.rejects(session.run(workOf(steps)), refused());
