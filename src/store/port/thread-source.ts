@@ -22,7 +22,7 @@ export interface SourceText {
 }
 
 /** A channel's value under its version. */
-export interface SourceValue {
+interface SourceValue {
   readonly kind: 'value';
   readonly runId: string;
   readonly ns: string;

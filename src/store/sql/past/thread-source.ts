@@ -3,34 +3,29 @@
  * and not what all its texts would take in full. For a connection of its own in a read transaction.
  */
 import type { StoredFrame } from '../../port/payloads.ts';
-import type {
-  SourceFrame,
-  SourcePayload,
-  SourceText,
-  SourceValue,
-  ThreadSource,
-} from '../../port/thread-source.ts';
+import type { CheckpointKey } from '../../../thread/events.ts';
+import type { SourceFrame, SourcePayload, ThreadSource } from '../../port/thread-source.ts';
 import type { Stored } from '../coder.ts';
 import { readStream } from '../event-store.ts';
-import { openCheckpoint, readCheckpointRow, type OpenedCheckpoint } from '../payloads/checkpoint-reads.ts';
+import { openCheckpoint } from '../payloads/checkpoint-reads.ts';
 import { FRAMES_COLUMNS, splitFrames, type FramesRow } from '../payloads/frame-reads.ts';
-import { readUntracked } from '../payloads/run-contents.ts';
 import { toId, toStoredId, type StoredId } from '../payloads/stored-ids.ts';
-import {
-  readSplice,
-  readText,
-  type CheckpointRow,
-  type TextColumns,
-  type TextTable,
-} from '../payloads/text-rows.ts';
+import type { CheckpointRow } from '../payloads/text-rows.ts';
 import { THREAD } from '../payloads/text-threads.ts';
-import { inOrder, readPlacedWrites } from '../payloads/write-reads.ts';
-import { ask, type Run, type Work, type WorkContext } from '../work.ts';
-
-interface Reader {
-  readonly context: WorkContext;
-  readonly run: Run;
-}
+import { inOrder, readWritesOn } from '../payloads/write-reads.ts';
+import { ask, type Work, type WorkContext } from '../work.ts';
+import {
+  among,
+  BYTES,
+  firstBase,
+  NO_ID,
+  pagesOf,
+  sourceTexts,
+  toSizes,
+  wholeText,
+  type Reader,
+  type Sizes,
+} from './source-texts.ts';
 
 export function readThread(reader: Reader, threadId: string): Omit<ThreadSource, 'close'> {
   const { context, run } = reader;
@@ -39,12 +34,10 @@ export function readThread(reader: Reader, threadId: string): Omit<ThreadSource,
     size: () => run(sizeOf(threadId)),
     async *payloads() {
       yield* readCheckpoints(reader, threadId);
-      for (const id of await run(runsWithFrames(context, threadId))) yield* readFrames(reader, id);
-      for (const runId of await run(runsWithUntracked(threadId))) {
-        const text = wholeText((await run(readUntracked(context, runId)))!);
-        yield { kind: 'untracked', runId, text };
-      }
-      yield* readCallsAndRecordings(reader, threadId);
+      const runs = await run(runsWithFrames(context, threadId));
+      for (let at = 0; at < runs.length; at += MAX_ASKED)
+        yield* readFrames(reader, runs.slice(at, at + MAX_ASKED));
+      yield* readContents(reader, threadId);
     },
   };
 }
@@ -58,96 +51,109 @@ function* sizeOf(threadId: string): Work<number> {
   return row!.bytes;
 }
 
-const wholeText = (data: string): SourceText => ({ data, whole: async () => data });
+/** Of runs that one statement asks for. */
+const MAX_ASKED = 32;
 
-/**
- * A text that others may have as their base. A difference is given as a stretch of its first base, if that is one that
- * was given before.
- */
-async function sourceText(
-  { context, run }: Reader,
-  table: TextTable,
-  row: TextColumns,
-  isGiven = async (_base: number): Promise<boolean> => true,
-): Promise<SourceText> {
-  const key = `${table} ${row.id}`;
-  const whole = (): Promise<string> => run(readText(context, table, row));
-  const base = row.bases === null ? undefined : (JSON.parse(row.bases) as number[])[0];
-  if (base === undefined || !(await isGiven(base))) return { data: await whole(), key, whole };
-  const { data, ...stretch } = await run(readSplice(context, table, row.id));
-  return { data, key, splice: { base: `${table} ${base}`, ...stretch }, whole };
-}
-
-/** Row ids in the order of saving, and the places in that order. */
-interface SavedIds {
-  readonly ids: Float64Array;
-  readonly places: Float64Array;
-}
-
-function* savedIds({ order }: WorkContext, threadId: string, kind: 'c' | 'v'): Work<SavedIds> {
-  const found = yield* ask<{ id: number; place: number }>(
-    `SELECT id, ${order} AS place FROM texts WHERE thread = ${THREAD} AND kind = @kind ORDER BY ${order}`,
-    { thread: toStoredId(threadId), kind },
+/** Checkpoints and values in the order of saving, with the bytes of what tasks wrote on them. */
+function* savedSizes({ order }: WorkContext, threadId: string): Work<Sizes> {
+  return toSizes(
+    yield* ask<{ id: number; bytes: number }>(
+      `SELECT CASE kind WHEN 'w' THEN ${NO_ID} ELSE id END AS id, ${BYTES} AS bytes FROM texts
+       WHERE thread = ${THREAD} AND kind IN ('c', 'v', 'w') ORDER BY ${order}`,
+      { thread: toStoredId(threadId) },
+    ),
   );
-  return {
-    ids: Float64Array.from(found, ({ id }) => id),
-    places: Float64Array.from(found, ({ place }) => place),
-  };
 }
 
-function* readOpened(
-  context: WorkContext,
-  id: number,
-): Work<{ row: CheckpointRow; opened: OpenedCheckpoint }> {
-  const row = (yield* readCheckpointRow(id))!;
-  return { row, opened: openCheckpoint(row, yield* readText(context, 'texts', row)) };
-}
-
-/** Only ids are held: the thread may have very many of both. */
+/** Only ids and sizes are held: the thread may have very many of both. */
 async function* readCheckpoints(reader: Reader, threadId: string): AsyncGenerator<SourcePayload> {
-  const { context, run } = reader;
-  const values = await run(savedIds(context, threadId, 'v'));
-  let given = 0;
-  /** `runId`: of those that came with a checkpoint. */
-  async function* valuesUpTo(place: number, runId: StoredId): AsyncGenerator<SourceValue> {
-    while (given < values.ids.length && values.places[given]! < place)
-      yield await readValue(reader, values.ids[given++]!, runId);
-  }
-  const checkpoints = await run(savedIds(context, threadId, 'c'));
-  for (const [index, id] of checkpoints.ids.entries()) {
-    const { row, opened: of } = await run(readOpened(context, id));
-    const { versions, body, ...opened } = of;
-    const { ns, at, last_frame: lastFrame } = row;
-    // A checkpoint is saved after the values that it names.
-    yield* valuesUpTo(checkpoints.places[index]!, row.run);
-    yield {
-      kind: 'checkpoint',
-      ...{ ...opened, ns, at, lastFrame, channelVersions: versions },
-      text: wholeText(body),
-    };
-    const writes = await run(readPlacedWrites(context, threadId, { ns, checkpointId: of.checkpointId }));
-    for (const { data, ...write } of inOrder(writes))
-      yield { kind: 'write', ...write, taskPath: write.taskPath ?? '', text: wholeText(data) };
-  }
-  yield* valuesUpTo(Infinity, '');
+  const sizes = await reader.run(savedSizes(reader.context, threadId));
+  const hasWrites = sizes.ids.includes(NO_ID);
+  for (const ids of pagesOf(sizes)) yield* await reader.run(readSaved(reader, threadId, ids, hasWrites));
 }
 
-interface ValueRow extends TextColumns {
-  readonly ns: string;
-  readonly name: string;
+interface SavedRow extends CheckpointRow {
+  readonly kind: 'c' | 'v';
   readonly version: string;
-  readonly run: StoredId | null;
+  readonly place: number;
 }
 
-async function readValue(reader: Reader, id: number, runId: StoredId): Promise<SourceValue> {
-  const [row] = await reader.run(
-    ask<ValueRow>('SELECT id, ns, name, version, run, bases, data FROM texts WHERE id = ?', [id]),
+/** A checkpoint is saved after the values that it names, and what tasks wrote on it follows it. */
+function* readSaved(
+  reader: Reader,
+  threadId: string,
+  ids: readonly number[],
+  hasWrites: boolean,
+): Work<SourcePayload[]> {
+  const { context } = reader;
+  const found = yield* ask<SavedRow>(
+    `SELECT id, kind, thread, ns, name, version, run, parent, at, last_frame, bases, data, ${context.order} AS place FROM texts
+     WHERE ${among(context, 'id')} ORDER BY ${context.order}`,
+    { ids: JSON.stringify(ids) },
   );
-  const isValue = async (base: number): Promise<boolean> =>
-    (await reader.run(ask("SELECT 1 FROM texts WHERE id = ? AND kind = 'v'", [base]))).length > 0;
-  const { ns, name: channel, version, run } = row!;
-  const text = await sourceText(reader, 'texts', row!, isValue);
-  return { kind: 'value', runId: toId(run ?? runId), ns, channel, version, text };
+  const given = yield* valuesAmong(context, found);
+  const texts = yield* sourceTexts(
+    reader,
+    'texts',
+    found,
+    ({ kind }, base) => kind === 'v' && given.has(base),
+  );
+  const opened = found.map((row, index) =>
+    row.kind === 'c' ? openCheckpoint(row, texts[index]!.data) : undefined,
+  );
+  const keys = opened.flatMap((of, index) =>
+    of === undefined ? [] : [{ ns: found[index]!.ns, checkpointId: of.checkpointId }],
+  );
+  const writes = Map.groupBy(hasWrites ? yield* readWritesOn(context, threadId, keys) : [], keyOf);
+  const payloads: SourcePayload[] = [];
+  // A value without a run came with the checkpoint that follows it.
+  let runId = yield* runAfter(context, threadId, found);
+  for (const [index, row] of [...found.entries()].reverse()) {
+    const { ns, name, at, last_frame: lastFrame } = row;
+    const of = opened[index];
+    if (of === undefined) {
+      const value = { ns, channel: String(name), version: row.version, text: texts[index]! };
+      payloads.push({ kind: 'value', runId: row.run === null ? runId : toId(row.run), ...value });
+      continue;
+    }
+    const { versions: channelVersions, body, ...rest } = of;
+    runId = of.runId;
+    const own = inOrder(writes.get(keyOf({ ns, checkpointId: of.checkpointId })) ?? []).map(
+      ({ data, ...write }): SourcePayload => ({
+        ...{ kind: 'write', ...write, taskPath: write.taskPath ?? '', text: wholeText(data) },
+      }),
+    );
+    payloads.push(...own.reverse());
+    payloads.push({
+      kind: 'checkpoint',
+      ...{ ...rest, ns, at, lastFrame, channelVersions, text: wholeText(body) },
+    });
+  }
+  return payloads.reverse();
+}
+
+const keyOf = ({ ns, checkpointId }: CheckpointKey): string => `${ns} ${checkpointId}`;
+
+/** Which bases of these rows are values: other texts are not given under a key. */
+function* valuesAmong(context: WorkContext, found: readonly SavedRow[]): Work<ReadonlySet<number>> {
+  const bases = new Set(found.flatMap((row) => (row.kind === 'v' ? (firstBase(row) ?? []) : [])));
+  if (bases.size === 0) return bases;
+  const values = yield* ask<{ id: number }>(
+    `SELECT id FROM texts WHERE kind = 'v' AND ${among(context, 'id')}`,
+    { ids: JSON.stringify([...bases]) },
+  );
+  return new Set(values.map(({ id }) => id));
+}
+
+/** The run of the checkpoint behind a page that ends with values; empty without one. */
+function* runAfter({ order }: WorkContext, threadId: string, page: readonly SavedRow[]): Work<string> {
+  const last = page.at(-1)!;
+  if (last.kind === 'c') return '';
+  const [next] = yield* ask<{ run: StoredId }>(
+    `SELECT run FROM texts WHERE thread = ${THREAD} AND kind = 'c' AND ${order} > @place ORDER BY ${order} LIMIT 1`,
+    { thread: toStoredId(threadId), place: last.place },
+  );
+  return next === undefined ? '' : toId(next.run);
 }
 
 /**
@@ -159,6 +165,7 @@ function* runsWithFrames({ order }: WorkContext, threadId: string): Work<StoredI
     `SELECT run FROM frames WHERE thread = ? AND first = 0 ORDER BY ${order}`,
     [toStoredId(threadId)],
   );
+  if (found.length === 0) return [];
   const there = new Set(
     (yield* ask<{ id: string }>('SELECT run_id AS id FROM runs WHERE thread_id = ?', [threadId])).map(
       ({ id }) => id,
@@ -167,68 +174,80 @@ function* runsWithFrames({ order }: WorkContext, threadId: string): Work<StoredI
   return found.flatMap(({ run }) => (there.has(toId(run)) ? [run] : []));
 }
 
-async function* readFrames(reader: Reader, run: StoredId): AsyncGenerator<SourceFrame> {
-  type Row = FramesRow & { readonly series: string | null };
-  const runId = toId(run);
-  for (let last = -1; ;) {
-    const [row] = await reader.run(
-      ask<Row>(
-        `SELECT ${FRAMES_COLUMNS}, series FROM frames WHERE run = ? AND last > ? ORDER BY last LIMIT 1`,
-        [run, last],
-      ),
-    );
-    if (row === undefined) return;
-    last = row.last;
-    if (row.series === null) {
-      const text = await reader.run(readText(reader.context, 'frames', row));
-      for (const { data, ...frame } of splitFrames(row, text))
-        yield { kind: 'frame', runId, ...frame, showsState: false, text: wholeText(data) };
-    } else {
-      const [{ id, event, at }] = splitFrames(row, '') as [StoredFrame];
-      yield {
-        kind: 'frame',
-        runId,
-        id,
-        event,
-        at,
-        showsState: true,
-        text: await sourceText(reader, 'frames', row),
-      };
-    }
-  }
-}
+type SourceRow = FramesRow & { readonly run: StoredId; readonly series: string | null };
 
-const RUN_IS_THERE = 'run_id IN (SELECT run_id FROM runs)';
-
-function* runsWithUntracked(threadId: string): Work<string[]> {
-  const found = yield* ask<{ id: string }>(
-    `SELECT DISTINCT run_id AS id FROM run_contents
-     WHERE thread_id = ? AND kind = 'untracked-values' AND ${RUN_IS_THERE} ORDER BY run_id`,
-    [threadId],
+async function* readFrames(reader: Reader, runs: readonly StoredId[]): AsyncGenerator<SourceFrame> {
+  const { context, run } = reader;
+  const names = runs.map((_, index) => `@r${index}`);
+  const found = await run(
+    ask<{ id: number; run: StoredId; bytes: number }>(
+      `SELECT id, run, ${BYTES} AS bytes FROM frames WHERE run IN (${names.join()}) ORDER BY run, last`,
+      Object.fromEntries(runs.map((id, index) => [`r${index}`, id])),
+    ),
   );
-  return found.map(({ id }) => id);
+  const byRun = Map.groupBy(found, (row) => toId(row.run));
+  const sizes = toSizes(runs.flatMap((id) => byRun.get(toId(id)) ?? []));
+  for (const ids of pagesOf(sizes)) yield* await run(readFramesPage(reader, ids));
 }
 
-async function* readCallsAndRecordings(
-  { context, run }: Reader,
-  threadId: string,
-): AsyncGenerator<SourcePayload> {
-  const places = await run(
-    ask<{ place: number }>(
-      `SELECT ${context.order} AS place FROM run_contents WHERE thread_id = ? AND kind IN ('calls', 'recording') AND ${RUN_IS_THERE}
+function* readFramesPage(reader: Reader, ids: readonly number[]): Work<SourceFrame[]> {
+  const read = yield* ask<SourceRow>(
+    `SELECT ${FRAMES_COLUMNS}, run, series FROM frames WHERE ${among(reader.context, 'id')}`,
+    { ids: JSON.stringify(ids) },
+  );
+  const rowOf = new Map(read.map((row) => [row.id, row]));
+  const found = ids.map((id) => rowOf.get(id)!);
+  const texts = yield* sourceTexts(reader, 'frames', found, ({ series }) => series !== null);
+  return found.flatMap((row, index) => {
+    const text = texts[index]!;
+    const runId = toId(row.run);
+    if (row.series === null)
+      return splitFrames(row, text.data).map(({ data, ...frame }): SourceFrame => ({
+        ...{ kind: 'frame', runId, ...frame, showsState: false, text: wholeText(data) },
+      }));
+    const [{ id, event, at }] = splitFrames(row, '') as [StoredFrame];
+    return [{ kind: 'frame', runId, id, event, at, showsState: true, text } satisfies SourceFrame];
+  });
+}
+
+type Content = 'untracked-values' | 'calls' | 'recording';
+
+interface ContentRow {
+  readonly place: number;
+  readonly run_id: string;
+  readonly kind: Content;
+  readonly data: Stored;
+}
+
+/** The last untracked values of each run, then what runs printed, called and recorded, as noted. */
+async function* readContents({ context, run }: Reader, threadId: string): AsyncGenerator<SourcePayload> {
+  const found = await run(
+    ask<{ id: number; run_id: string; kind: Content; bytes: number }>(
+      `SELECT ${context.order} AS id, run_id, kind, octet_length(data) AS bytes FROM run_contents
+       WHERE thread_id = ? AND kind IN ('untracked-values', 'calls', 'recording') AND run_id IN (SELECT run_id FROM runs)
        ORDER BY ${context.order}`,
       [threadId],
     ),
   );
-  for (const { place } of places) {
-    const [row] = await run(
-      ask<{ run_id: string; kind: 'calls' | 'recording'; data: Stored }>(
-        `SELECT run_id, kind, data FROM run_contents WHERE ${context.order} = ?`,
-        [place],
+  const untracked = found.filter(({ kind }) => kind === 'untracked-values');
+  const latest = new Map(untracked.map((row) => [row.run_id, row]));
+  const noted = found.filter(({ kind }) => kind !== 'untracked-values');
+  for (const ids of pagesOf(toSizes([...latest.values(), ...noted]))) {
+    const page = await run(
+      ask<ContentRow>(
+        `SELECT ${context.order} AS place, run_id, kind, data FROM run_contents WHERE ${among(context, context.order)}`,
+        { ids: JSON.stringify(ids) },
       ),
     );
-    const { run_id: runId, kind, data } = row!;
-    if (kind === 'calls') yield { kind, runId, text: wholeText(context.coder.open(data)) };
-    else yield { kind, runId, bytes: context.coder.openBytes(data as Uint8Array) };
+    const rowOf = new Map(page.map((row) => [row.place, row]));
+    for (const id of ids) yield toContent(context, rowOf.get(id)!);
   }
+}
+
+function toContent({ coder }: WorkContext, { run_id: runId, kind, data }: ContentRow): SourcePayload {
+  if (kind === 'recording') return { kind, runId, bytes: coder.openBytes(data as Uint8Array) };
+  return {
+    kind: kind === 'calls' ? kind : 'untracked',
+    ...{ runId, text: wholeText(coder.open(data)) },
+  };
 }

@@ -80,7 +80,7 @@ export function* listCheckpoints({ order }: WorkContext, threadId: string): Work
   });
 }
 
-export function* readCheckpointRow(id: number): Work<CheckpointRow | undefined> {
+function* readCheckpointRow(id: number): Work<CheckpointRow | undefined> {
   const [row]: CheckpointRow[] = yield rows(`${CHECKPOINTS} WHERE id = ? AND kind = 'c'`, [id]);
   return row;
 }

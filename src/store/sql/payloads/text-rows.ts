@@ -144,11 +144,20 @@ export interface Splice {
   readonly data: string;
 }
 
-/** A text that is a difference, as one stretch of its first base and the rest of it. */
-export function* readSplice(context: WorkContext, table: TextTable, id: number): Work<Splice> {
-  const { read, stretchOf } = yield* openTexts(context, table, [id]);
-  const { head, start, kept } = stretchOf(id);
-  return { head, start, kept, data: read(id, 0, head) + read(id, head + kept) };
+/** Texts that are differences, each as one stretch of its first base and the rest of it. */
+export function* readSplices(
+  context: WorkContext,
+  table: TextTable,
+  ids: readonly number[],
+): Work<Map<number, Splice>> {
+  if (ids.length === 0) return new Map();
+  const { read, stretchOf } = yield* openTexts(context, table, ids);
+  return new Map(
+    ids.map((id) => {
+      const { head, start, kept } = stretchOf(id);
+      return [id, { head, start, kept, data: read(id, 0, head) + read(id, head + kept) }];
+    }),
+  );
 }
 
 export interface NewText {

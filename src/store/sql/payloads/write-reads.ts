@@ -92,6 +92,32 @@ export function* readPlacedWrites(
   return writes.filter(({ runId }) => runId === choice.runId);
 }
 
+/** Of checkpoints that one statement asks for. */
+const MAX_ASKED = 32;
+
+/** All on these checkpoints, in the order in which they were saved. */
+export function* readWritesOn(
+  context: WorkContext,
+  threadId: string,
+  checkpoints: readonly CheckpointKey[],
+): Work<PlacedWrite[]> {
+  const found: WriteRow[] = [];
+  for (let at = 0; at < checkpoints.length; at += MAX_ASKED) {
+    const asked = checkpoints.slice(at, at + MAX_ASKED);
+    const params = asked.flatMap(({ ns, checkpointId }, index) => [
+      [`s${index}`, ns] as const,
+      [`c${index}`, toStoredId(checkpointId)] as const,
+    ]);
+    const page: WriteRow[] = yield rows(
+      `SELECT id, ns, name, run, parts, bases, data ${OF_THREAD}
+       AND (ns, name) IN (VALUES ${asked.map((_, index) => `(@s${index}, @c${index})`).join()}) ORDER BY ${context.order}`,
+      { thread: toStoredId(threadId), ...Object.fromEntries(params) },
+    );
+    found.push(...page);
+  }
+  return yield* open(context, found);
+}
+
 export function* readWriters(threadId: string): Work<Writer[]> {
   const found: Pick<WriteRow, 'ns' | 'name' | 'run'>[] = yield rows(
     `SELECT DISTINCT ns, name, run ${OF_THREAD}`,
