@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 5149,
   'src/store/port': 1825,
   'src/store/postgres': 2334,
-  'src/store/sql': 8032,
+  'src/store/sql': 8167,
   'src/store/sqlite': 2424,
   'src/streams': 1043,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78388,
+  test: 78508,
 };
 
 const MAX_UNUSED_LINES = 100;
