@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { ConfigError } from '../config/config.ts';
 import { readConfig } from '../config/load.ts';
 import { systemClock, type Clock } from '../kernel/clock.ts';
+import { PRODUCT } from '../kernel/product.ts';
 import type { Store } from '../open-store.ts';
 import { CommandFailed, EXIT_OK, EXIT_USAGE } from './exit-codes.ts';
 import { helpEnd } from './help-end.ts';
@@ -33,7 +34,7 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
   withJsonOption(
     withOutputOption(
       withThreadOption(withDataOption(program.command('export')), 'the thread to export'),
-      'the new file, or "-" for standard output',
+      'the new file, or "-" for standard output, which a pipe gets by default',
     ),
     'print {thread_id, file, bytes}; thread_id is null for the whole log',
   )
@@ -54,6 +55,7 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
         'export --thread 01a20dad-6682 --output thread.rewound',
         'export --data /var/lib/my-project --thread 01a20dad-6682 --output - > thread.rewound',
         'export --all --output deployment.rewound',
+        `export --all --data /var/lib/my-project | PLATFORM_DATABASE_URL=postgres://… ${PRODUCT} import`,
       ),
     )
     .action(async (options: ExportOptions) => {
@@ -62,17 +64,11 @@ export const addExport = (program: Command, host: Host, finish: Finish): Command
     });
 
 async function run(
-  {
-    thread,
-    all = false,
-    withSecrets = false,
-    output,
-    force = false,
-    json = false,
-    ...options
-  }: ExportOptions,
+  { thread, all = false, withSecrets = false, force = false, json = false, ...options }: ExportOptions,
   host: Host,
 ): Promise<void> {
+  // A pipe or file gets the bytes; a terminal would show them.
+  const output = options.output ?? (host.columns === undefined ? STANDARD_OUTPUT : undefined);
   if ((thread === undefined) !== all || output === undefined)
     throw new CommandFailed(EXIT_USAGE, 'export: expected --output, and --thread or --all');
   const { writeFile } = await import('../archive/to-file.ts');
@@ -84,7 +80,7 @@ async function run(
       for await (const chunk of chunks) await host.writeOut(chunk);
       return;
     }
-    const path = resolve(host.cwd, output!);
+    const path = resolve(host.cwd, output);
     const bytes = await writeFile(path, chunks, { replace: force });
     progress.clear();
     host.print(

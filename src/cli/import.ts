@@ -23,7 +23,7 @@ interface ImportOptions extends DataOptions {
 export const addImport = (program: Command, host: Host, finish: Finish): Command =>
   withJsonOption(
     withDataOption(program.command('import'), 'folder of the log to import into, created when it is missing')
-      .argument('<file>', `what "${PRODUCT} export" wrote, or "-" for standard input`)
+      .argument('[file]', `what "${PRODUCT} export" wrote; "-", or none, for standard input`, STANDARD_INPUT)
       .option('--new-id', 'give the thread and its runs new ids')
       .option('--url <address>', 'send the file to the server that runs there, instead of into a folder')
       .option('--header <line...>', 'with --url: headers of the request, such as "x-api-key: KEY"'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import type { OnProgress } from '../kernel/progress.ts';
 import { PRODUCT } from '../kernel/product.ts';
+import { Unavailable } from '../kernel/unavailable.ts';
 import type { Store } from '../open-store.ts';
 import { CommandFailed, EXIT_USAGE } from './exit-codes.ts';
 
@@ -109,7 +110,8 @@ export async function withSpooled<T>(
   const folder = await mkdtemp(join(tmpdir(), `${PRODUCT}-`));
   try {
     const path = join(folder, 'standard-input');
-    await writeFile(path, input, { replace: false });
+    const bytes = await writeFile(path, input, { replace: false });
+    if (bytes === 0) throw new Unavailable('standard input was empty: see what the command before it said');
     return await use(path);
   } finally {
     await rm(folder, { recursive: true, force: true });
