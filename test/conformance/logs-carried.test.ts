@@ -184,13 +184,13 @@ test('X5 X7 A4 open runs of a whole log go on elsewhere, with their secrets and 
         assert.deepEqual([values.identity, values.secret], ['alice', digest]);
       });
     });
-    // The store's vectors, from standard input.
-    const bytes = await readFile(await exportAll(s));
+    // The store's vectors, through a pipe.
+    const { written } = await runHere(['export', '--all', '--data', dataOf(s)]);
     await withServer({ config: config('platform.store.json') }, async (other) => {
       await other.stop();
       rmSync(dataOf(other), { recursive: true });
       assert.match(
-        (await runHere(['import', '-', '--data', dataOf(other)], {}, bytes)).out,
+        (await runHere(['import', '--data', dataOf(other)], {}, written)).out,
         /^imported into \S+: \d+ events in \d+ streams$/,
       );
       await other.restart();

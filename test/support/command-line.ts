@@ -7,6 +7,8 @@ export interface Outcome {
   readonly code: number | undefined;
   readonly out: string;
   readonly err: string;
+  /** The bytes that it wrote to standard output. */
+  readonly written: Buffer;
 }
 
 export async function runHere(
@@ -16,6 +18,7 @@ export async function runHere(
 ): Promise<Outcome> {
   const out: string[] = [];
   const err: string[] = [];
+  const written: Uint8Array[] = [];
   const cwd = process.cwd();
   const running = runCommandLine(args, {
     env: { ...env },
@@ -24,7 +27,10 @@ export async function runHere(
       yield input;
     },
     print: (line) => void out.push(line),
-    writeOut: async (bytes) => void out.push(Buffer.from(bytes).toString('latin1')),
+    async writeOut(bytes) {
+      written.push(bytes);
+      out.push(Buffer.from(bytes).toString('latin1'));
+    },
     printError: (line) => void err.push(line),
     writeError: (text) => void err.push(text),
     onStopSignal: () => undefined,
@@ -36,5 +42,5 @@ export async function runHere(
     })
     // Commands that run graph code enter its project.
     .finally(() => process.chdir(cwd));
-  return { code, out: out.join('\n'), err: err.join('\n') };
+  return { code, out: out.join('\n'), err: err.join('\n'), written: Buffer.concat(written) };
 }
