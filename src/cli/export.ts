@@ -80,7 +80,7 @@ async function run(
       for await (const chunk of chunks) await host.writeOut(chunk);
       return;
     }
-    const path = resolve(host.cwd, output);
+    const path = resolve(host.cwd, output!);
     const bytes = await writeFile(path, chunks, { replace: force });
     progress.clear();
     host.print(

@@ -8,6 +8,9 @@ export const unusable = (address: Address, error: unknown): Unavailable =>
   new Unavailable(`${address.shown}: ${reasonOf(error, address)}`, { cause: error });
 
 const NO_ANSWER = 'it does not answer: start the database, or check host, port and firewall';
+const MIXED_UP =
+  'it is behind a pooler that mixes up prepared statements: set pool_mode = session there, or use one that keeps them for ' +
+  'transactions, such as PgBouncer 1.21 or later';
 const NO_HOST = 'there is no such host';
 const UNKNOWN_AUTHORITY =
   'its certificate is of an authority that is not known here: name the file of that one with ?sslrootcert=/path/ca.crt';
@@ -22,6 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '25006': 'it takes no writes: name the primary, or see default_transaction_read_only',
   '53100': 'its disk is full',
   '53300': 'it has no connection left: raise max_connections or CONNECTION LIMIT, or lower ?pool=N',
+  ...{ '42P05': MIXED_UP, '26000': MIXED_UP },
   '55000': 'it lets no role in',
   ECONNREFUSED: 'nothing answers there: start the database, or check host and port',
   ...{ ENOTFOUND: NO_HOST, EAI_AGAIN: NO_HOST },
@@ -37,6 +41,10 @@ const BY_MESSAGE: readonly (readonly [RegExp, string])[] = [
   [/does not support SSL/, 'it takes no TLS: switch it on there, or leave out sslmode'],
   [/^could not write init file/, 'it cannot write: its disk may be full'],
   [/^timeout expired/, NO_ANSWER],
+  [
+    /^Query read timeout/,
+    'it lets connect and does not answer: a pooler needs ?pool and 3 connections (default_pool_size)',
+  ],
   [/^Connection terminated/, 'it ended the connection: check that host and port are those of PostgreSQL'],
 ];
 

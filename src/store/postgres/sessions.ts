@@ -100,9 +100,12 @@ async function connectTo(
   try {
     await client.connect();
     const settings = settingsFor(plans);
-    const found = await client.query<Setup>(SETUP, [
-      ...[schema ?? null, Object.keys(settings), Object.values(settings)],
-    ]);
+    const setup = {
+      ...{ text: SETUP, values: [schema ?? null, Object.keys(settings), Object.values(settings)] },
+      // A pooler lets connect and answers when it has a connection.
+      query_timeout: CONNECT_MS,
+    };
+    const found = await client.query<Setup>(setup);
     const { standby, encoding, version, said, pid } = found.rows[0]!;
     if (version < OLDEST) throw new Unsuitable(`it is PostgreSQL ${said}, 15 or later is needed`);
     if (encoding !== 'UTF8')
@@ -265,15 +268,20 @@ const closed = (): LogAway => new LogAway('the log is closed');
 
 /** The database, or the role, has as many connections as it may. */
 const CROWDED = '53300';
-export const isCrowded = (error: unknown): boolean => (error as { code?: string }).code === CROWDED;
+const UNANSWERED = /^Query read timeout/;
+export const isCrowded = (error: unknown): boolean => {
+  const { code, message } = error as Error & { code?: string };
+  return code === CROWDED || UNANSWERED.test(message);
+};
 
-const CONNECTION = /^(?:E[A-Z]+|08\w{3}|57P\w{2}|53300|25006)$/;
+const CONNECTION = /^(?:E[A-Z]+|08\w{3}|57P\w{2}|25006)$/;
 
 /** Whether the database may be there again later, as it is asked now. */
 export const isAway = (error: unknown): boolean =>
   error instanceof ConnectionLost ||
   error instanceof Unsuitable ||
   (error instanceof NoHost && error.failures.some(isAway)) ||
+  isCrowded(error) ||
   (error instanceof Error &&
     (CONNECTION.test((error as { code?: string }).code ?? '') ||
       /^(?:timeout expired|Connection terminated)/.test(error.message)));

@@ -2,13 +2,10 @@
  * Whether a server can work with the connections that its address gives. A pooler that lends a connection for a transaction
  * has to keep prepared statements by their names, and keeps no settings of sessions.
  */
-import pg from 'pg';
 import { MIN_POOL, OWN_CONNECTIONS, type Address } from '../../kernel/database-address.ts';
 import { connect, type Session } from './sessions.ts';
 
 const PID = 'SELECT pg_backend_pid() AS pid';
-/** Prepared statements of that name are there already, or no longer. */
-const OTHERS = /^(?:42P05|26000)$/;
 
 /** Connections that this role may have at most, by each of the limits that there are. */
 const LIMITS = `SELECT name, most FROM pg_roles, pg_database, LATERAL (VALUES
@@ -44,13 +41,6 @@ export async function assertUsable(address: Address, session: Session): Promise<
         `it is behind a pooler of transactions, which forgets ?schema=${address.schema}: leave it out, and set search_path of the role`,
       );
     await session.ask(PID);
-  } catch (error) {
-    if (!(error instanceof pg.DatabaseError) || !OTHERS.test(error.code ?? '')) throw error;
-    throw new Error(
-      'it is behind a pooler that mixes up prepared statements: set pool_mode = session there, or use one that keeps ' +
-        'them for transactions, such as PgBouncer 1.21 or later',
-      { cause: error },
-    );
   } finally {
     await other?.end();
   }

@@ -40,7 +40,8 @@ test('help names every command and exit code, and each command has examples', as
 });
 
 test('--version prints the version alone', async () => {
-  assert.deepEqual(await runHere(['--version']), { code: 0, out: VERSION, err: '' });
+  const { code, out, err } = await runHere(['--version']);
+  assert.deepEqual([code, out, err], [0, VERSION, '']);
 });
 
 test('no command prints the help to standard error and exits 2', async () => {

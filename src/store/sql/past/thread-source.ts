@@ -177,7 +177,7 @@ function* runsWithFrames({ order }: WorkContext, threadId: string): Work<StoredI
 type SourceRow = FramesRow & { readonly run: StoredId; readonly series: string | null };
 
 async function* readFrames(reader: Reader, runs: readonly StoredId[]): AsyncGenerator<SourceFrame> {
-  const { context, run } = reader;
+  const { run } = reader;
   const names = runs.map((_, index) => `@r${index}`);
   const found = await run(
     ask<{ id: number; run: StoredId; bytes: number }>(
