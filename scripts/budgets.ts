@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2334,
+  'src/store/postgres': 2335,
   'src/store/sql': 8167,
   'src/store/sqlite': 2424,
   'src/streams': 1043,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78508,
+  test: 78515,
 };
 
 const MAX_UNUSED_LINES = 100;
