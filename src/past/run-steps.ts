@@ -52,7 +52,7 @@ export async function readRunSteps(source: RunSource, run: RunRecord): Promise<R
     if (event.type !== 'CheckpointSaved') continue;
     const { data } = event;
     if (data.ns === '') first ??= data;
-    const tookMs = stepTime(data, startedAt);
+    const tookMs = stepTime(data, event.meta.at, startedAt);
     steps.push({
       ...{ graph: nodePathOf(data.ns), ns: data.ns, step: data.step, source: data.source },
       nodes: await nodes.before(data),

@@ -119,12 +119,20 @@ async function openTasks(history: History, threadId: string, checkpoints: readon
   };
 }
 
-/** Milliseconds since the previous checkpoint, or since the attempt's start if that is later. */
-export function stepTime({ checkpointId, parentId }: SavedCheckpoint, startedAt: number): number | undefined {
+/**
+ * Milliseconds since the previous checkpoint, or since the attempt's start if that is later. `at` and `startedAt` are
+ * times of the log; checkpoints have those of the machine that executed, whose clock may be behind.
+ */
+export function stepTime(
+  { checkpointId, parentId }: SavedCheckpoint,
+  at: number,
+  startedAt: number,
+): number | undefined {
   const made = uuidTime(checkpointId);
-  if (made === undefined) return undefined;
-  const from = Math.max(startedAt, (parentId === null ? undefined : uuidTime(parentId)) ?? 0);
-  return made < from ? undefined : made - from;
+  const parent = parentId === null ? undefined : uuidTime(parentId);
+  if (made === undefined || made < (parent ?? 0)) return undefined;
+  if (made >= startedAt) return made - Math.max(startedAt, parent ?? 0);
+  return parent === undefined || at <= startedAt ? undefined : Math.min(made - parent, at - startedAt);
 }
 
 /**

@@ -107,7 +107,7 @@ function toEntry(
   step?: Step,
 ): Entry {
   const { ordinal, tookMs, tokens, failedTools = [], startedAt = 0 } = around;
-  const took = event.type === 'CheckpointSaved' ? stepTime(event.data, startedAt) : tookMs;
+  const took = event.type === 'CheckpointSaved' ? stepTime(event.data, event.meta.at, startedAt) : tookMs;
   return {
     position: event.meta.position,
     time: toTimestamp(event.meta.at),
