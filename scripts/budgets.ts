@@ -22,7 +22,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/item': 304,
   'src/kernel': 1957,
   'src/observe': 418,
-  'src/past': 6207,
+  'src/past': 6215,
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78515,
+  test: 78548,
 };
 
 const MAX_UNUSED_LINES = 100;
