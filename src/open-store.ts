@@ -75,7 +75,7 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
   openLogImport: async (options) => openLogImport({ dir, keys, projection, ...options }),
   rekey(onProgress) {
     assertSound(dir);
-    return rekey(dir, keys, projection.sealed ?? {}, onProgress);
+    return rekey(dir, keys, projection.schema, onProgress);
   },
 });
 

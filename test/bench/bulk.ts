@@ -114,7 +114,7 @@ export async function buildBulk(
   const prepare = createStatements(db);
   const { run, context } = prepare.driver;
   const payloads = createPayloadWriter(context);
-  const rowWrite = createRowWriter(context.coder);
+  const rowWrite = createRowWriter(context.coder, projection.schema);
   function* append(batch: Batch, at: number): Work<void> {
     const recorded = recordEvents(batch, at, yield newIds('events'));
     yield* insertEvents(context, recorded);

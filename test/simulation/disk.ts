@@ -19,12 +19,11 @@ import { createPayloadWriter } from '../../src/store/sql/payloads/payload-writer
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
 import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
-import { prepareSchema } from '../../src/store/sqlite/schema.ts';
+import { prepareSchema, toSqlite } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { projection } from '../../src/store/sql/rows/projection.ts';
-import { toSqlite } from '../../src/store/sql/rows/tables.ts';
-import { SHARED } from '../../src/store/sql/shared-tables.ts';
+import { SHARED_TABLES } from '../../src/store/sql/log-tables.ts';
 import type { SharedContext, Work } from '../../src/store/sql/work.ts';
 
 export interface Disk extends Omit<EventLog, 'close' | 'follow' | 'onCommitted' | 'onPoisoned' | 'nodes'> {
@@ -68,7 +67,7 @@ export function openDisk({ now, elapsed, hear, leaseOf, fail, isShared }: DiskOp
   if (isShared) {
     db.function('simulated_now', elapsed);
     db.exec('DROP TABLE queue');
-    for (const table of Object.entries(SHARED)) db.exec(toSqlite(table));
+    for (const table of Object.entries(SHARED_TABLES)) db.exec(toSqlite(table));
   }
   prepareRows(db, prepare, projection);
   let notices: Notice[] = [];

@@ -1,7 +1,7 @@
 import type { Recorded } from '../../src/store/port/events.ts';
 import type { RowWrite } from '../../src/store/port/rows.ts';
 import type { Projection } from '../../src/store/sql/projection.ts';
-import type { Table } from '../../src/store/sql/rows/tables.ts';
+import type { Tables } from '../../src/store/sql/table.ts';
 
 export interface FakeProjectionOptions {
   readonly version?: string;
@@ -9,26 +9,17 @@ export interface FakeProjectionOptions {
   readonly say?: (event: Recorded) => string;
 }
 
-/** Its tables, as an engine makes them of their declaration. */
-export const FAKE_TABLES: Readonly<Record<string, Table>> = {
-  facts: { key: 'id', columns: { id: 'text', position: 'integer', says: 'text' }, indexes: {} },
-  runs: {
-    key: 'run_id',
-    columns: { run_id: 'text', attempt: 'integer', lease_id: 'text?' },
-    indexes: {},
-  },
-  streams: { key: 'stream', columns: { stream: 'text', version: 'integer' }, indexes: {} },
+const TABLES: Tables = {
+  facts: { key: 'id', columns: { id: 'text', position: 'integer', says: 'text' } },
+  runs: { key: 'run_id', columns: { run_id: 'text', attempt: 'integer', lease_id: 'text?' } },
+  streams: { key: 'stream', columns: { stream: 'text', version: 'integer' } },
 };
 
 /** Two small tables that use every kind of row write: one row for each fact, and one for each living stream. */
 export function fakeProjection({ version = '1', say = sayData }: FakeProjectionOptions = {}): Projection {
   return {
     version,
-    tables: ['facts', 'streams', 'runs'],
-    ddl: `
-      CREATE TABLE facts (id TEXT PRIMARY KEY, position INTEGER NOT NULL, says TEXT NOT NULL) STRICT, WITHOUT ROWID;
-      CREATE TABLE runs (run_id TEXT PRIMARY KEY, attempt INTEGER NOT NULL, lease_id TEXT) STRICT;
-      CREATE TABLE streams (stream TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;`,
+    schema: TABLES,
     project(event) {
       const { stream, version: at, position } = event.meta;
       const row: RowWrite = {

@@ -4,7 +4,7 @@ import type { Row } from '../../src/store/port/rows.ts';
 import { readAddress } from '../../src/kernel/database-address.ts';
 import { openPostgresLog } from '../../src/store/postgres/log.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
-import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
+import { fakeProjection } from './fake-projection.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
 import { withSchema } from './test-database.ts';
 import { withLog } from './with-log.ts';
@@ -48,7 +48,7 @@ export const onPostgres =
       const clock = createManualClock();
       const open = (): Promise<EventLog> =>
         openPostgresLog({
-          ...{ url: address, projection: fakeProjection(), tables: FAKE_TABLES, clock },
+          ...{ url: address, projection: fakeProjection(), clock },
           onFault(error) {
             throw error;
           },

@@ -9,7 +9,7 @@ import type { EventLog } from '../../src/store/port/log.ts';
 import { readAddress } from '../../src/kernel/database-address.ts';
 import { openPostgresLog, type PostgresLogOptions } from '../../src/store/postgres/log.ts';
 import { connect } from '../../src/store/postgres/sessions.ts';
-import { FAKE_TABLES, fakeProjection } from './fake-projection.ts';
+import { fakeProjection } from './fake-projection.ts';
 import { createManualClock } from './manual-clock.ts';
 import { olderPostgres, type OlderPostgres } from './postgres-versions.ts';
 import { until } from './until.ts';
@@ -124,7 +124,7 @@ export const openTestPostgres = (
   { onFault = () => undefined, ...more }: Partial<PostgresLogOptions> = {},
 ): Promise<EventLog> =>
   openPostgresLog({
-    ...{ url, onFault, projection: fakeProjection(), tables: FAKE_TABLES },
+    ...{ url, onFault, projection: fakeProjection() },
     clock: createManualClock(),
     ...more,
   });

@@ -3,8 +3,10 @@ import type { JsonObject } from '../../src/kernel/json.ts';
 import { toPath, toReversedPath } from '../../src/item/namespace.ts';
 import type { Cell } from '../../src/store/port/rows.ts';
 import { THREAD_STATUSES } from '../../src/store/port/views/threads.ts';
+import { LOG_TABLES } from '../../src/store/sql/log-tables.ts';
 import { metadataColumns } from '../../src/store/sql/rows/metadata-pairs.ts';
-import { CARRIED, carriedColumn, QUEUE, SCHEMA, type Table } from '../../src/store/sql/rows/tables.ts';
+import { CARRIED, carriedColumn, SCHEMA } from '../../src/store/sql/rows/tables.ts';
+import type { Table } from '../../src/store/sql/table.ts';
 import type { Random } from './random.ts';
 
 /** Tables of payloads and of the log, as far as questions read them. */
@@ -22,36 +24,30 @@ const BESIDE: Readonly<Record<string, Table>> = {
       at: 'integer',
       command_id: 'text',
     },
-    indexes: {},
   },
   commands: {
     key: 'command_id',
     columns: { command_id: 'text', first: 'integer', last: 'integer', at: 'integer' },
-    indexes: {},
   },
   imports: {
     key: 'storage_key',
     columns: { storage_key: 'text', thread_id: 'text', at: 'integer' },
-    indexes: {},
   },
-  queue: QUEUE,
+  queue: LOG_TABLES['queue']!,
   frames: {
     key: '',
     columns: {
       ...{ run: 'text', first: 'integer', last: 'integer', at: 'integer' },
       ...{ parts: 'text', data: 'text', crc: 'integer' },
     },
-    indexes: {},
   },
   item_values: {
     key: 'item_id',
     columns: { item_id: 'text', data: 'text', crc: 'integer' },
-    indexes: {},
   },
   item_vectors: {
     key: '',
     columns: { item_id: 'text', idx: 'integer', data: 'text', crc: 'integer' },
-    indexes: {},
   },
 };
 

@@ -11,7 +11,6 @@ import { createHeldTexts } from '../sql/payloads/held-texts.ts';
 import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
 import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
 import type { Projection } from '../sql/projection.ts';
-import { SCHEMA, type Table } from '../sql/rows/tables.ts';
 import { createViews } from '../sql/views/views.ts';
 import { unlessAsking, type Work } from '../sql/work.ts';
 import { readAddress, type Address } from '../../kernel/database-address.ts';
@@ -36,8 +35,6 @@ export interface PostgresLogOptions {
   readonly projection: Projection;
   /** Content is sealed under the first one and read under all. */
   readonly keys?: EncryptionKeys;
-  /** The tables that the projection fills. */
-  readonly tables?: Readonly<Record<string, Table>>;
   /** Follows the database's clock. */
   readonly clock: Clock & Partial<FollowingClock>;
   /** Hears what listeners throw; a bad listener cannot hurt the writer. */
@@ -52,11 +49,13 @@ export interface PostgresLogOptions {
 
 /** Opens the log of a database, whose tables are made when there are none. Throws `Unavailable` in one line. */
 export async function openPostgresLog(options: PostgresLogOptions): Promise<EventLog> {
-  const { projection, keys = [], tables = SCHEMA, clock, onFault } = options;
+  const { projection, keys = [], clock, onFault } = options;
   const address = readAddress(options.url);
   const { coder, place } = await atDatabase(address, async (session) => {
     await assertUsable(address, session);
-    const { coder: found } = await session.run(prepareLog(tables, address.schema, keys, options.isImport));
+    const { coder: found } = await session.run(
+      prepareLog(projection, address.schema, keys, options.isImport),
+    );
     return { coder: found, place: await placeOf(session) };
   });
   const listenTo = await readListenAddress(options.listenUrl, address, place);
@@ -192,13 +191,13 @@ export async function atDatabase<T>(address: Address, use: (session: Session) =>
 }
 
 function* prepareLog(
-  tables: Readonly<Record<string, Table>>,
+  projection: Projection,
   schema: string | undefined,
   keys: EncryptionKeys,
   isImport = false,
 ): Work<Keyring> {
-  yield* prepareSchema(tables, schema, isImport);
-  yield* assertRights(tables);
+  yield* prepareSchema(projection, schema, isImport);
+  yield* assertRights(projection.schema);
   return yield* openKeyring('it', keys, true);
 }
 
@@ -206,7 +205,7 @@ function* prepareLog(
 export const migrate = (url: string, isCheck: boolean): Promise<boolean> => {
   const address = readAddress(url);
   return atDatabase(address, async (session) =>
-    isCheck ? !(await session.run(findTables())) : session.run(prepareSchema(SCHEMA, address.schema)),
+    isCheck ? !(await session.run(findTables())) : session.run(prepareSchema(undefined, address.schema)),
   );
 };
 

@@ -10,7 +10,6 @@ import { readLog } from '../sql/log-source.ts';
 import { createPast } from '../sql/past/past.ts';
 import { readThread } from '../sql/past/thread-source.ts';
 import type { Projection } from '../sql/projection.ts';
-import { SCHEMA } from '../sql/rows/tables.ts';
 import type { Run, WorkContext } from '../sql/work.ts';
 import { readAddress } from '../../kernel/database-address.ts';
 import { askWithin } from './ask.ts';
@@ -63,9 +62,9 @@ export const openPast = async (url: string, projection: Projection, keys: Encryp
 
 export function viewPast({ context, run, session }: Reading, projection: Projection): History {
   const ask = askWithin(session, openCells(context.coder));
-  const tables = { ...projection, tables: Object.keys(SCHEMA), fill: {} };
+  const { pairs: _, ...derived } = projection;
   return {
-    ...createPast({ context, run, ask, projection: tables }),
+    ...createPast({ context, run, ask, projection: derived }),
     damage: async () => undefined,
     leavesOut: 'the files of the database: data checksums and pg_amcheck are its own means for them',
     close: session.end,

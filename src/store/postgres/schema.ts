@@ -1,63 +1,22 @@
-/** The tables of the log, beside those that come from `sql/rows/tables.ts`. */
+/** Creates and examines the schema of a log: the tables of `sql/log-tables.ts` and `sql/rows/tables.ts`. */
 import { Unavailable } from '../../kernel/unavailable.ts';
-import { KINDS } from '../port/kinds.ts';
+import { LOG_TABLES, SHARED_TABLES } from '../sql/log-tables.ts';
+import type { Projection } from '../sql/projection.ts';
+import { projection } from '../sql/rows/projection.ts';
+import { SCHEMA, VERSION } from '../sql/rows/tables.ts';
+import type { Tables } from '../sql/table.ts';
 import type { Row } from '../port/rows.ts';
-import { carriedView } from '../sql/rows/carried-threads.ts';
-import { SCHEMA, VERSION, type Table } from '../sql/rows/tables.ts';
-import { SHARED } from '../sql/shared-tables.ts';
 import { rows, write as step, type Step, type Work } from '../sql/work.ts';
-import { toPostgres, typeOf } from './dialect.ts';
+import { nullOf, toPostgres } from './dialect.ts';
 import { ID_BLOCK } from './exchange.ts';
 
-/** Version of the tables in this file and of what their rows contain. */
+/** Version of the log's own tables and of what their rows contain. */
 const FORMAT = 1;
 /** A schema has this in the place of its format while a whole log is imported into it. */
 const IMPORTING = 0;
 
-const TEXT = typeOf('text');
-const CONTENT = 'data bytea NOT NULL, crc integer NOT NULL';
-/** Rows of several nodes come in the order of `seq`; their ids come from blocks. */
-const NUMBERED = 'id bigint PRIMARY KEY, seq bigint GENERATED ALWAYS AS IDENTITY';
-const DIFFERENCE = `bases ${TEXT}, size bigint`;
-
+/** Tables whose row ids are drawn. */
 const NUMBERED_TABLES = ['events', 'texts', 'frames'];
-
-const LOG = [
-  `CREATE TABLE events (position bigint PRIMARY KEY, stream ${TEXT} NOT NULL,
-    version bigint NOT NULL, type ${TEXT} NOT NULL, schema integer NOT NULL, ${CONTENT}, at bigint NOT NULL,
-    command_id ${TEXT} NOT NULL, UNIQUE (stream, version))`,
-  `CREATE TABLE commands (command_id ${TEXT} PRIMARY KEY, first bigint NOT NULL, last bigint NOT NULL, at bigint NOT NULL)`,
-  'CREATE INDEX commands_by_age ON commands (at)',
-  `CREATE TABLE snapshots (stream ${TEXT} PRIMARY KEY, version bigint NOT NULL, state bytea NOT NULL)`,
-  `CREATE TABLE requests (key ${TEXT} PRIMARY KEY, digest ${TEXT} NOT NULL, run_id ${TEXT} NOT NULL,
-    thread_id ${TEXT} NOT NULL, at bigint NOT NULL)`,
-  'CREATE INDEX requests_by_age ON requests (at)',
-];
-
-const PAYLOADS = [
-  ...NUMBERED_TABLES.map((name) => `CREATE SEQUENCE ${name}_ids INCREMENT ${ID_BLOCK}`),
-  `CREATE TABLE texts (${NUMBERED}, thread bigint NOT NULL, kind ${TEXT} NOT NULL, ns ${TEXT} NOT NULL, name ${TEXT} NOT NULL,
-    version ${TEXT}, run ${TEXT}, parent ${TEXT}, at bigint, last_frame bigint, parts ${TEXT}, ${DIFFERENCE}, ${CONTENT})`,
-  'CREATE UNIQUE INDEX texts_by_name ON texts (thread, kind, ns, name, version)',
-  "CREATE INDEX checkpoints_by_order ON texts (thread, ns, seq) WHERE kind = 'c'",
-  `CREATE TABLE frames (${NUMBERED}, run ${TEXT} NOT NULL, first bigint NOT NULL, last bigint NOT NULL, thread ${TEXT},
-    series ${TEXT}, at bigint NOT NULL, parts ${TEXT} NOT NULL, ${DIFFERENCE}, ${CONTENT})`,
-  'CREATE UNIQUE INDEX frames_by_run ON frames (run, last)',
-  'CREATE INDEX frames_by_thread ON frames (thread, series, seq) WHERE thread IS NOT NULL',
-  `CREATE TABLE run_contents (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run_id ${TEXT} NOT NULL, thread_id ${TEXT} NOT NULL, kind ${TEXT} NOT NULL, ${CONTENT})`,
-  'CREATE INDEX run_contents_by_run ON run_contents (run_id, kind)',
-  'CREATE INDEX run_contents_by_thread ON run_contents (thread_id)',
-  `CREATE TABLE secrets (run_id ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, ${CONTENT})`,
-  `CREATE TABLE cron_secrets (cron_id ${TEXT} PRIMARY KEY, ${CONTENT})`,
-  `CREATE TABLE bodies (delivery_id ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, ${CONTENT})`,
-  `CREATE TABLE item_values (item_id ${TEXT} PRIMARY KEY, ${CONTENT})`,
-  `CREATE TABLE item_vectors (item_id ${TEXT} NOT NULL, idx bigint NOT NULL, ${CONTENT}, PRIMARY KEY (item_id, idx))`,
-  `CREATE TABLE resume_calls (seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, thread_id ${TEXT} NOT NULL,
-    run_id ${TEXT} NOT NULL, base ${TEXT}, ${CONTENT})`,
-  'CREATE INDEX resume_calls_by_run ON resume_calls (run_id)',
-  'CREATE INDEX resume_calls_by_thread ON resume_calls (thread_id)',
-  `CREATE TABLE imports (storage_key ${TEXT} PRIMARY KEY, thread_id ${TEXT} NOT NULL, at bigint NOT NULL)`,
-];
 
 /** Each run changes a row of the queue several times: it is cleaned by the number of changes, not by its size. */
 const UPKEEP = [
@@ -73,24 +32,26 @@ const FUNCTIONS = [
   END $$`,
 ];
 
-/** All statements of a new schema; `derived`: the tables that a projection fills. */
-const statementsOf = (derived: Readonly<Record<string, Table>>): string[] => [
-  `CREATE TABLE meta (key ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`,
-  ...LOG,
-  ...PAYLOADS,
-  ...Object.entries({ ...derived, ...SHARED }).flatMap(([name, table]) => toPostgres(name, table)),
-  ...(derived === SCHEMA ? [carriedView((declared) => `NULL::${typeOf(declared)}`)] : []),
+/** All statements of a new schema. */
+const statementsOf = ({ schema, view }: Derived): string[] => [
+  ...NUMBERED_TABLES.map((name) => `CREATE SEQUENCE ${name}_ids INCREMENT ${ID_BLOCK}`),
+  ...Object.entries({ ...LOG_TABLES, ...SHARED_TABLES, ...schema }).flatMap(([name, table]) =>
+    toPostgres(name, table),
+  ),
+  ...(view === undefined ? [] : [view(nullOf)]),
   ...UPKEEP,
   ...FUNCTIONS,
   `INSERT INTO meta VALUES ('format', '${FORMAT}'), ('rows', '${VERSION}')`,
 ];
+
+type Derived = Pick<Projection, 'schema' | 'view'>;
 
 /**
  * Creates what is missing, once among all that start; says whether it did. Where the tables are there it only reads, so a role
  * needs no right to create. Throws `Unavailable` for a schema of another version.
  */
 export function* prepareSchema(
-  derived: Readonly<Record<string, Table>> = SCHEMA,
+  derived: Derived = projection,
   schema?: string,
   isImport = false,
 ): Work<boolean> {
@@ -146,7 +107,7 @@ export function* findTables(isImport = false): Work<boolean> {
 
 /** Throws `Unavailable` for a role that may not do to the tables what a server does, or what only reads. */
 export function* assertRights(
-  derived: Readonly<Record<string, Table>> = SCHEMA,
+  derived: Tables = SCHEMA,
   use: 'serve' | 'read' = 'serve',
 ): Work<void> {
   const rights = use === 'read' ? ['SELECT'] : RIGHTS;
@@ -157,7 +118,7 @@ export function* assertRights(
        WHERE has_sequence_privilege(to_regclass(name), 'USAGE') IS NOT TRUE
      UNION ALL SELECT '' WHERE @use = 'serve' AND current_setting('transaction_read_only') = 'on'`,
     {
-      names: JSON.stringify(['meta', ...contentTables(derived), ...Object.keys(SHARED)]),
+      names: JSON.stringify(Object.keys({ ...LOG_TABLES, ...SHARED_TABLES, ...derived })),
       sequences: JSON.stringify(use === 'read' ? [] : NUMBERED_TABLES.map((name) => `${name}_ids`)),
       use,
     },
@@ -176,12 +137,12 @@ const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** Makes the tables for a whole log, or empties those of an import that broke. False, and nothing is done, when there are events. */
 export function* beginImport(schema: string | undefined): Work<boolean> {
-  yield* prepareSchema(SCHEMA, schema, true);
+  yield* prepareSchema(projection, schema, true);
   const [found]: { format: string; has_events: number }[] = yield rows(
     "SELECT value AS format, EXISTS (SELECT 1 FROM events) AS has_events FROM meta WHERE key = 'format' FOR UPDATE",
     [],
   );
-  if (Number(found!.format) === IMPORTING) yield write(`TRUNCATE ${contentTables(SCHEMA).join()}`);
+  if (Number(found!.format) === IMPORTING) yield write(`TRUNCATE ${Object.keys(CONTENT_TABLES).join()}`);
   else if (found!.has_events !== 0) return false;
   yield write(`UPDATE meta SET value = '${IMPORTING}' WHERE key = 'format'`);
   return true;
@@ -196,9 +157,6 @@ export function* completeImport(): Work<void> {
   yield write(`UPDATE meta SET value = '${FORMAT}' WHERE key = 'format'`);
 }
 
-const contentTables = (derived: object): readonly string[] => [
-  ...['events', 'commands', 'snapshots', 'requests', 'imports', 'queue', ...Object.keys(derived)],
-  ...new Set(Object.values(KINDS).map(({ table }) => table)),
-];
+const { meta: _, ...CONTENT_TABLES } = { ...LOG_TABLES, ...SCHEMA };
 
 const write = (sql: string): Step => step(sql, []);

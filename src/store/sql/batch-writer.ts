@@ -46,7 +46,7 @@ export function createBatchWriter(
   payloads: PayloadWriter,
   projection: Projection,
 ): BatchWriter {
-  const rowWrite = createRowWriter(context.coder, projection.sealed);
+  const rowWrite = createRowWriter(context.coder, projection.schema);
   const held = `SELECT 1 FROM runs WHERE run_id = ? AND attempt = ? AND lease_id = ? ${context.lockRows}`;
 
   function* apply(batch: Batch, at: number): Work<CommitResult> {

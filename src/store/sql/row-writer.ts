@@ -1,15 +1,15 @@
 /** Row writes of projections as SQL. */
 import type { RowWrite } from '../port/rows.ts';
 import type { Coder, Stored } from './coder.ts';
-import type { Projection } from './projection.ts';
+import { contentOf, type Tables } from './table.ts';
 import { write as step, type Step } from './work.ts';
 import { cellsOf, createShapes, type WriteShape } from './write-shapes.ts';
 
-/** Makes a step of each write, with `sealed` columns sealed. */
-export function createRowWriter(coder: Coder, sealed: Projection['sealed'] = {}): (write: RowWrite) => Step {
+/** Makes a step of each write, with content sealed. */
+export function createRowWriter(coder: Coder, schema: Tables): (write: RowWrite) => Step {
   const statementOf = createShapes((shape) => {
-    const columns = (coder.isPlain ? undefined : sealed[shape.table]) ?? [];
-    const places = shape.written.flatMap((name, at) => (columns.includes(name) ? [at] : []));
+    const sealed = coder.isPlain ? [] : contentOf(schema[shape.table]!);
+    const places = shape.written.flatMap((name, at) => (sealed.includes(name) ? [at] : []));
     return { sql: toSql(shape), places };
   });
   return (write) => {

@@ -3,6 +3,7 @@ import { createStreamFold, readPage, type EventPage } from '../sql/fold-streams.
 import type { Projection } from '../sql/projection.ts';
 import { createRowWriter } from '../sql/row-writer.ts';
 import type { Connection } from './connection.ts';
+import { toSqlite } from './schema.ts';
 import { createStatements, type Prepare } from './statements.ts';
 
 /** KiB. Written rows stay in memory until their indexes are made. */
@@ -26,11 +27,14 @@ function replaceRows(db: Connection, { coder }: Prepare, projection: Projection)
   const tables = db.prepare("SELECT value FROM meta WHERE key = 'tables'").pluck().get() as
     string | undefined;
   for (const table of tables?.split(',') ?? []) db.exec(`DROP TABLE IF EXISTS ${table}`);
-  db.exec(projection.ddl);
-  const later = takeIndexes(db, projection.tables);
+  const { schema, view, pairs = { ddl: '', fill: {} } } = projection;
+  for (const table of Object.entries(schema)) db.exec(toSqlite(table));
+  db.exec(`${pairs.ddl}; DROP VIEW IF EXISTS carried_threads; ${view?.(() => 'NULL') ?? ''}`);
+  const names = [...Object.keys(schema), ...Object.keys(pairs.fill)];
+  const later = takeIndexes(db, names);
   // Statements of its own: the tables that others were prepared for are gone.
   const { run, context } = createStatements(db, coder).driver;
-  const writeOf = createRowWriter(coder, projection.sealed);
+  const writeOf = createRowWriter(coder, schema);
   const fold = createStreamFold(projection, function* (folded) {
     for (const { table, cells } of folded.rows())
       if (cells !== undefined) yield writeOf({ op: 'put', table, row: cells });
@@ -41,10 +45,10 @@ function replaceRows(db: Connection, { coder }: Prepare, projection: Projection)
     run(fold.add(page.events));
   }
   run(fold.end());
-  for (const [table, rows] of Object.entries(projection.fill ?? {})) db.exec(`INSERT INTO ${table} ${rows}`);
+  for (const [table, rows] of Object.entries(pairs.fill)) db.exec(`INSERT INTO ${table} ${rows}`);
   for (const sql of later) db.exec(sql);
   db.prepare("INSERT OR REPLACE INTO meta VALUES ('projection', ?)").run(projection.version);
-  db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(projection.tables.join(','));
+  db.prepare("INSERT OR REPLACE INTO meta VALUES ('tables', ?)").run(names.join(','));
 }
 
 /** Drops all indexes and triggers of the tables, and returns what makes them again: far faster from full tables. */

@@ -10,7 +10,7 @@ import { isSealed, keyNumberOf, type Coder, type Label, type Stored } from '../s
 import { toOpenFailure } from '../port/disk.ts';
 import { dropOtherKeys, type EncryptionKeys } from '../sql/keyring.ts';
 import { CONTENT_TABLES, findBadRow, isSecretTable } from '../sql/past/checksums.ts';
-import type { Projection } from '../sql/projection.ts';
+import { contentOf, type Tables } from '../sql/table.ts';
 import { openConnection, type Connection } from './connection.ts';
 import { assertComplete } from './files/high-water-mark.ts';
 import { openKeyring } from './keyring.ts';
@@ -33,12 +33,7 @@ interface Column {
 }
 
 /** Throws `DataDirectoryBusy` when a server has the log, and for content that is damaged. */
-export function rekey(
-  dir: string,
-  keys: EncryptionKeys,
-  sealed: NonNullable<Projection['sealed']>,
-  onProgress: OnProgress,
-): Rekeyed {
+export function rekey(dir: string, keys: EncryptionKeys, schema: Tables, onProgress: OnProgress): Rekeyed {
   const file = join(dir, LOG_FILE);
   if (!existsSync(file)) throw new Unavailable(`${file} does not exist`);
   const unlock = lockDirectory(dir);
@@ -54,7 +49,7 @@ export function rekey(
           'PLATFORM_ENCRYPTION_KEY is not set; set it to the new key, and the earlier ones behind it',
         );
       rows = db.transaction(() => {
-        const count = sealAll(db, coder, newest, sealed, onProgress);
+        const count = sealAll(db, coder, newest, schema, onProgress);
         createStatements(db).driver.run(dropOtherKeys(newest));
         return count;
       })();
@@ -75,7 +70,7 @@ function sealAll(
   db: Connection,
   coder: Coder,
   newest: number,
-  sealed: NonNullable<Projection['sealed']>,
+  schema: Tables,
   onProgress: OnProgress,
 ): number {
   const { run, context } = createStatements(db).driver;
@@ -89,8 +84,8 @@ function sealAll(
       label: isSecretTable(table) ? ('secret' as const) : ('content' as const),
     })),
     { table: 'snapshots', column: 'state', label: 'content', hasChecksum: false },
-    ...Object.entries(sealed).flatMap(([table, names]) =>
-      names.map((column) => ({ table, column, label: 'content' as const, hasChecksum: false })),
+    ...Object.entries(schema).flatMap(([table, of]) =>
+      contentOf(of).map((column) => ({ table, column, label: 'content' as const, hasChecksum: false })),
     ),
   ];
   const isNew = (stored: unknown): boolean => isSealed(stored) && keyNumberOf(stored) === newest;

@@ -1,59 +1,26 @@
-/** The log's own tables. Derived tables come from the projection; their rows can be rebuilt, these cannot. */
+/** Tables in a file, and the format of a file. Derived tables come from the projection; their rows can be rebuilt, those of the log cannot. */
 import { Unavailable } from '../../kernel/unavailable.ts';
 import type { Connection } from './connection.ts';
-import { QUEUE, toSqlite } from '../sql/rows/tables.ts';
-import { CONTENT, PAYLOADS } from './payloads/tables.ts';
+import { LOG_TABLES } from '../sql/log-tables.ts';
+import { toSql, type Table } from '../sql/table.ts';
 
 /** "rwnd" in ASCII; marks the file as an event log of this program. */
 const APPLICATION_ID = 0x72776e64;
-/** Of the tables here and of what is in them; the derived tables have a version of their own. `README.md` has the rule. */
+/** Of the log's own tables and of what is in them; the derived tables have a version of their own. `README.md` has the rule. */
 export const FORMAT = 100;
 /** A log has this in the place of its format while a whole log is imported into it. */
 export const IMPORTING = 1;
 
-const EVENTS = `
-CREATE TABLE events (
-  position INTEGER PRIMARY KEY,
-  stream TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  type TEXT NOT NULL,
-  schema INTEGER NOT NULL,
-  ${CONTENT},
-  at INTEGER NOT NULL,
-  command_id TEXT NOT NULL,
-  UNIQUE (stream, version)
-) STRICT;
-`;
+const TYPES = {
+  ...{ text: 'TEXT', id: 'ANY', integer: 'INTEGER', small: 'INTEGER', real: 'REAL' },
+  ...{ content: 'ANY', pairs: 'TEXT', order: 'INTEGER' },
+} as const;
 
-const TABLES = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-${EVENTS}
-CREATE TABLE commands (
-  command_id TEXT PRIMARY KEY,
-  first INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TABLE snapshots (
-  stream TEXT PRIMARY KEY,
-  version INTEGER NOT NULL,
-  state ANY NOT NULL
-) STRICT, WITHOUT ROWID;
-`;
-
-const REQUESTS = `
-CREATE TABLE requests (
-  key TEXT PRIMARY KEY,
-  digest TEXT NOT NULL,
-  run_id TEXT NOT NULL,
-  thread_id TEXT NOT NULL,
-  at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX requests_by_age ON requests (at);
-`;
-
-/** Finds old command ids among very many. */
-const COMMANDS_BY_AGE = 'CREATE INDEX commands_by_age ON commands (at)';
+/** Statements that create a table and its indexes. */
+export const toSqlite = ([name, table]: readonly [string, Table]): string =>
+  toSql(name, table, { types: TYPES, options: table.isLong ? ' STRICT' : ' STRICT, WITHOUT ROWID' }).join(
+    ';\n',
+  );
 
 export const hasFormat = (db: Connection, format: number): boolean =>
   db.pragma('application_id', { simple: true }) === APPLICATION_ID &&
@@ -67,7 +34,7 @@ export function prepareSchema(db: Connection): void {
   const isNew = db.prepare("SELECT 1 FROM sqlite_schema WHERE name <> 'opened'").get() === undefined;
   if (!isNew) return assertFormat(db);
   db.transaction(() => {
-    for (const sql of [TABLES, toSqlite(['queue', QUEUE]), COMMANDS_BY_AGE, REQUESTS, PAYLOADS]) db.exec(sql);
+    for (const table of Object.entries(LOG_TABLES)) db.exec(toSqlite(table));
     db.pragma(`application_id = ${APPLICATION_ID}`);
     setFormat(db, FORMAT);
   })();

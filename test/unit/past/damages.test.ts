@@ -258,7 +258,7 @@ const onSqlite = () =>
 const onPostgres = () =>
   withPostgres(async (url) => {
     const clock = createManualClock();
-    const log = await openTestPostgres(url, { clock, projection, tables: SCHEMA });
+    const log = await openTestPostgres(url, { clock, projection });
     await fill(log, clock);
     const session = await connect(readAddress(url));
     const history = viewPast(readingOf(session, PLAIN), projection);

@@ -6,7 +6,6 @@ import { readAddress } from '../../../src/kernel/database-address.ts';
 import { createHintBuffer, readHint } from '../../../src/store/sql/hints.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
-import { SCHEMA } from '../../../src/store/sql/rows/tables.ts';
 import { createHub } from '../../../src/streams/hub.ts';
 import { createRunStreams } from '../../../src/streams/run-stream.ts';
 import { threadStream, type ThreadEvent } from '../../../src/thread/events.ts';
@@ -45,7 +44,7 @@ async function withNodesAt(
   const open = (): Promise<EventLog> =>
     openTestPostgres(address, {
       onFault: (error) => faults.push(error),
-      ...{ projection, tables: SCHEMA },
+      projection,
       listenUrl: address.replace(new URL(address).host, new URL(relay.url).host),
     });
   const a = await open();

@@ -9,7 +9,10 @@ const test = suite('store, rebuild');
 
 const rowsOf = ({ behind }: TestThreads): unknown =>
   behind((db) =>
-    projection.tables.map((table) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()]),
+    [...Object.keys(projection.schema), 'thread_pairs'].map((table) => [
+      table,
+      db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all(),
+    ]),
   );
 const triggersOf = ({ behind }: TestThreads): unknown =>
   behind((db) => db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1").all());

@@ -76,14 +76,9 @@ test('P2 a projection of another version has its rows rebuilt from all events', 
           payloads: [{ kind: 'purge-thread', threadId: 't', stream: 's1', tombstone: 901 }],
         }),
       );
-      const renamed = {
-        ...fakeProjection({ version: '2', say: ({ type }) => `${type}!` }),
-        tables: ['facts', 'streams', 'runs', 'extra'],
-      };
-      const next = await reopen({
-        ...renamed,
-        ddl: `${renamed.ddl} CREATE TABLE extra (a TEXT PRIMARY KEY) STRICT;`,
-      });
+      const renamed = fakeProjection({ version: '2', say: ({ type }) => `${type}!` });
+      const extra = { key: 'a', columns: { a: 'text' } } as const;
+      const next = await reopen({ ...renamed, schema: { ...renamed.schema, extra } });
       const count = (where: string) =>
         given.rows.get<{ n: number }>(`SELECT count(*) AS n FROM facts WHERE ${where}`)?.n;
       assert.equal(count('1'), 1801);

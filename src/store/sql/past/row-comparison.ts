@@ -9,8 +9,7 @@ import { rows, type Run, type Work, type WorkContext } from '../work.ts';
 
 /**
  * Folds the rows of each stream and returns the first that differs from the live one. `onEvents` hears of all events, also
- * behind a difference; as soon as it returns false, no more is folded or compared. `projection`: its tables are those of the
- * engine.
+ * behind a difference; as soon as it returns false, no more is folded or compared.
  */
 export async function findDifference(
   context: WorkContext,
@@ -27,13 +26,12 @@ export async function findDifference(
     if (difference === undefined) difference = yield* compareAll(context, folded);
   });
   if (difference !== undefined || !isDone) return difference;
-  const fill = projection.fill ?? {};
-  for (const table of projection.tables) {
-    const isMade = table in fill;
-    const found = isMade ? await run(findUnfilled(context, table, fill[table]!)) : undefined;
+  for (const table of Object.keys(projection.schema))
+    if ((await run(countOf(table))) !== (counts.get(table) ?? 0))
+      return findStranger(context, run, projection, table);
+  for (const [table, made] of Object.entries(projection.pairs?.fill ?? {})) {
+    const found = await run(findUnfilled(context, table, made));
     if (found !== undefined) return found;
-    if (isMade || (await run(countOf(table))) === (counts.get(table) ?? 0)) continue;
-    return findStranger(context, run, projection, table);
   }
   return undefined;
 }

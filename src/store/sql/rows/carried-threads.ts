@@ -75,5 +75,5 @@ export function carriedView(nullOf: (declared: string) => string): string {
   const columns = Object.entries(SCHEMA['threads']!.columns).map(
     ([name, declared]) => `${from[name] ?? nullOf(declared)} AS ${name}`,
   );
-  return `CREATE VIEW carried_threads AS SELECT ${columns.join(', ')} FROM runs WHERE thread_status IS NOT NULL;`;
+  return `CREATE VIEW carried_threads AS SELECT ${columns.join(', ')} FROM runs WHERE thread_status IS NOT NULL`;
 }

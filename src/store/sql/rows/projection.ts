@@ -10,16 +10,15 @@ import { carriedView, placeThread } from './carried-threads.ts';
 import { projectCron } from './crons.ts';
 import { projectDelivery } from './deliveries.ts';
 import { projectItem } from './items.ts';
-import { DDL, SEALED, TABLES, VERSION } from './tables.ts';
-import { INDEX_FILL } from './thread-index.ts';
+import { SCHEMA, VERSION } from './tables.ts';
+import { PAIRS_INDEX } from './thread-index.ts';
 import { projectThread } from './threads.ts';
 
 export const projection: Projection = {
   version: VERSION,
-  tables: TABLES,
-  ddl: `${DDL}\nDROP VIEW IF EXISTS carried_threads;\n${carriedView(() => 'NULL')}`,
-  sealed: SEALED,
-  fill: INDEX_FILL,
+  schema: SCHEMA,
+  view: carriedView,
+  pairs: PAIRS_INDEX,
   project,
 };
 

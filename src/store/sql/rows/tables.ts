@@ -1,23 +1,8 @@
 /** The derived tables. Change one, or what is written to it, and raise `VERSION`: rows are then rebuilt at start. */
-import { INDEX_DDL, INDEX_TABLES, VISIBLE } from './thread-index.ts';
+import type { Tables } from '../table.ts';
+import { VISIBLE } from './thread-index.ts';
 
 export const VERSION = '31';
-
-/**
- * `content` is what clients and graphs say and may be sealed; ids, times, statuses, names, schedules and metadata are
- * not. `pairs` is a set of texts. `?`: NULL is a value too.
- */
-type ColumnType = `${'text' | 'integer' | 'real' | 'content' | 'pairs'}${'' | '?'}`;
-
-export interface Table {
-  readonly key: string;
-  /** Rows may be long: SQLite keeps them apart from their keys, or a search would read each row that it passes. */
-  readonly isLong?: true;
-  readonly columns: Readonly<Record<string, ColumnType>>;
-  readonly indexes: Readonly<
-    Record<string, { readonly on: string; readonly where?: string; readonly unique?: boolean }>
-  >;
-}
 
 /** Columns of a temporary thread that the row of its run carries, under other names (carried-threads.ts). */
 export const CARRIED = [
@@ -26,8 +11,7 @@ export const CARRIED = [
 ];
 export const carriedColumn = (name: string): string => `thread_${name}`;
 
-/** The one declaration of the derived tables, from which the schema of each engine comes. */
-export const SCHEMA: Readonly<Record<string, Table>> = {
+export const SCHEMA: Tables = {
   threads: {
     key: 'thread_id',
     isLong: true,
@@ -169,7 +153,6 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
       created_at: 'integer',
       updated_at: 'integer',
     },
-    indexes: {},
   },
   assistant_versions: {
     key: 'version_id',
@@ -239,48 +222,3 @@ export const SCHEMA: Readonly<Record<string, Table>> = {
     },
   },
 };
-
-/** The store's own table of the queue (`views/claim-queries.ts`): no projection writes it. */
-export const QUEUE: Table = {
-  key: 'thread_id',
-  columns: { thread_id: 'text', due_at: 'integer?' },
-  indexes: { queue_due: { on: 'due_at, thread_id', where: 'due_at IS NOT NULL' } },
-};
-
-/** Statements that create the indexes; both engines read the same. */
-export const indexesOf = (name: string, { indexes }: Table): string[] =>
-  Object.entries(indexes).map(
-    ([index, { on, where, unique }]) =>
-      `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${index} ON ${name} (${on})${where ? ` WHERE ${where}` : ''};`,
-  );
-
-const SQLITE_TYPES = {
-  text: 'TEXT',
-  integer: 'INTEGER',
-  real: 'REAL',
-  content: 'ANY',
-  pairs: 'TEXT',
-} as const;
-
-export function toSqlite([name, table]: readonly [string, Table]): string {
-  const columns = Object.entries(table.columns).map(([column, declared]) => {
-    const type = SQLITE_TYPES[declared.replace('?', '') as keyof typeof SQLITE_TYPES];
-    const key = column === table.key ? ' PRIMARY KEY' : '';
-    return `${column} ${type}${declared.endsWith('?') ? '' : ' NOT NULL'}${key}`;
-  });
-  const options = table.isLong ? 'STRICT' : 'STRICT, WITHOUT ROWID';
-  return [`CREATE TABLE ${name} (${columns.join(', ')}) ${options};`, ...indexesOf(name, table)].join('\n');
-}
-
-/** The schema of SQLite. */
-export const DDL = [...Object.entries(SCHEMA).map(toSqlite), INDEX_DDL].join('\n');
-
-export const TABLES: readonly string[] = [...Object.keys(SCHEMA), ...INDEX_TABLES];
-
-/** Columns of content by table. */
-export const SEALED: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
-  Object.entries(SCHEMA).map(([name, { columns }]) => [
-    name,
-    Object.keys(columns).filter((column) => columns[column]!.startsWith('content')),
-  ]),
-);

@@ -4,16 +4,16 @@
  * metadata does, and never with a status, but for the thread of a stateless run, which is seen while that run is open.
  */
 
+import type { PairsIndex } from '../projection.ts';
+
 /** As queries say it, word for word: an index on some of the rows is used only by who asks for the same ones. */
 export const VISIBLE = "(temporary = 0 OR status = 'busy')";
-
-export const INDEX_TABLES = ['thread_pairs'] as const;
 
 const seen = (row: 'OLD' | 'NEW'): string => `(${row}.temporary = 0 OR ${row}.status = 'busy')`;
 const pairsOf = (row: 'OLD' | 'NEW'): string =>
   `SELECT value FROM json_each(${row}.pairs) WHERE ${seen(row)}`;
 
-export const INDEX_DDL = `
+const DDL = `
 CREATE TABLE thread_pairs (
   pair TEXT NOT NULL,
   thread_id TEXT NOT NULL,
@@ -32,7 +32,10 @@ CREATE TRIGGER threads_described AFTER UPDATE OF pairs, status, temporary ON thr
 END;
 `;
 
-/** All its rows from nothing. `ORDER BY`, because rows that come in order of their keys are only appended. */
-export const INDEX_FILL = {
-  thread_pairs: `SELECT value, thread_id FROM threads, json_each(threads.pairs) WHERE ${VISIBLE} ORDER BY 1, 2`,
+export const PAIRS_INDEX: PairsIndex = {
+  ddl: DDL,
+  // `ORDER BY`, because rows that come in order of their keys are only appended.
+  fill: {
+    thread_pairs: `SELECT value, thread_id FROM threads, json_each(threads.pairs) WHERE ${VISIBLE} ORDER BY 1, 2`,
+  },
 };
