@@ -6,7 +6,7 @@ import { lineOf, maskSource } from './source.ts';
 
 /** Maximum lines of code by folder; the longest matching path counts, `src` has the files of `src` itself. */
 const MAX_LINES: Readonly<Record<string, number>> = {
-  src: 1244,
+  src: 1245,
   'src/actors': 1819,
   'src/archive': 2208,
   'src/assistant': 174,
@@ -26,9 +26,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2335,
-  'src/store/sql': 8167,
-  'src/store/sqlite': 2424,
+  'src/store/postgres': 2190,
+  'src/store/sql': 8326,
+  'src/store/sqlite': 2221,
   'src/streams': 1043,
   'src/studio': 5837,
   'src/thread': 1695,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78548,
+  test: 78584,
 };
 
 const MAX_UNUSED_LINES = 100;

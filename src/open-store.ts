@@ -12,14 +12,15 @@ import type { LogSource } from './store/port/log-source.ts';
 import type { History } from './store/port/past.ts';
 import type { ThreadSource } from './store/port/thread-source.ts';
 import type { EncryptionKeys } from './store/sql/keyring.ts';
+import { openLogSource } from './store/sql/log-source.ts';
+import { openThreadSource } from './store/sql/past/thread-source.ts';
 import { projection } from './store/sql/rows/projection.ts';
 import { backUp, type BackedUp, type BackupOptions } from './store/sqlite/files/backup.ts';
 import { assertSound, conditionOf } from './store/sqlite/files/condition.ts';
 import { restore, type Restored, type RestoreOptions } from './store/sqlite/files/restore.ts';
-import { openHistory } from './store/sqlite/history.ts';
+import { openHistory, openReading } from './store/sqlite/history.ts';
 import { openSqliteLog, type SqliteLogOptions } from './store/sqlite/log.ts';
 import { openLogImport } from './store/sqlite/log-import.ts';
-import { openLogSource, openThreadSource } from './store/sqlite/sources.ts';
 import { rekey, type Rekeyed } from './store/sqlite/rekey.ts';
 
 interface OpenLogOptions extends Pick<SqliteLogOptions, 'clock' | 'onFault' | 'onWarning'> {
@@ -70,8 +71,8 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
   migrate: undefined,
   condition: async () => conditionOf(dir, keys),
   restore: (file, options) => restore(file, dir, options),
-  openSource: async (threadId) => openThreadSource(dir, threadId, keys),
-  openLogSource: async () => openLogSource(dir, keys),
+  openSource: async (threadId) => openThreadSource(openReading(dir, keys), threadId),
+  openLogSource: async () => openLogSource(openReading(dir, keys)),
   openLogImport: async (options) => openLogImport({ dir, keys, projection, ...options }),
   rekey(onProgress) {
     assertSound(dir);
@@ -82,6 +83,8 @@ const sqliteAt = (dir: string, keys: EncryptionKeys): Store => ({
 function postgresAt(url: string, keys: EncryptionKeys): Store {
   const { shown, schema } = readAddress(url);
   const ofSchema = schema === undefined ? '' : ` --schema=${schema}`;
+  const history = () => import('./store/postgres/history.ts');
+  const read = async () => (await history()).openReading(url, keys);
   const refuse = (what: string) => (): never => {
     throw new Unavailable(`${shown}: ${what}`);
   };
@@ -92,33 +95,31 @@ function postgresAt(url: string, keys: EncryptionKeys): Store {
       return openPostgresLog({ url, keys, projection, ...options });
     },
     async openPast() {
-      const { openPast } = await import('./store/postgres/past.ts');
-      return openPast(url, projection, keys);
+      const { viewHistory } = await history();
+      return viewHistory(await read(), projection);
     },
     backUp: async () =>
       refuse(
         `PostgreSQL has its own backup: pg_dump --format=custom${ofSchema} --exclude-table-data='*.resume_calls' --file=FILE ${shown}`,
       )(),
     async migrate(isCheck) {
-      const { migrate } = await import('./store/postgres/log.ts');
+      const { migrate } = await import('./store/postgres/database.ts');
       return migrate(url, isCheck);
     },
     async condition() {
-      const { conditionOf: look } = await import('./store/postgres/log.ts');
+      const { conditionOf: look } = await import('./store/postgres/database.ts');
       return look(url, keys);
     },
     restore: refuse(`PostgreSQL puts a dump back into an empty database: pg_restore --dbname=${shown} FILE`),
     async openLogSource() {
-      const { openLogSource } = await import('./store/postgres/past.ts');
-      return openLogSource(url, keys);
+      return openLogSource(await read());
     },
     async openLogImport(options) {
       const { openLogImport } = await import('./store/postgres/log-import.ts');
       return openLogImport({ url, keys, projection, ...options });
     },
     async openSource(threadId) {
-      const { openThreadSource } = await import('./store/postgres/past.ts');
-      return openThreadSource(url, threadId, keys);
+      return openThreadSource(await read(), threadId);
     },
     rekey: refuse(
       'content keeps the key it was written under: put a new key first, and leave the old ones behind it',

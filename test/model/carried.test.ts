@@ -10,7 +10,8 @@ import { exportThread, NothingToExport } from '../../src/archive/write.ts';
 import { createThreads } from '../../src/actors/threads.ts';
 import { randomIds } from '../../src/kernel/ids.ts';
 import type { EventLog } from '../../src/store/port/log.ts';
-import { openThreadSource } from '../../src/store/sqlite/sources.ts';
+import { openThreadSource } from '../../src/store/sql/past/thread-source.ts';
+import { openReading } from '../../src/store/sqlite/history.ts';
 import { verify } from '../../src/past/verify/verify.ts';
 import { threadStream } from '../../src/thread/events.ts';
 import { seedFromEnv } from '../support/random.ts';
@@ -25,7 +26,7 @@ const LIVES = Number(process.env['CARRIED_LIVES'] ?? 5);
 
 /** Undefined when there is no such thread. */
 async function exportTo(path: string, dir: string, threadId: string): Promise<string | undefined> {
-  const source = openThreadSource(dir, threadId);
+  const source = openThreadSource(openReading(dir), threadId);
   try {
     await writeFile(path, exportThread(source, { threadId, exportedAt: Date.now(), libraries: {} }));
     return path;

@@ -13,12 +13,12 @@ import type { PayloadWrite } from '../../src/store/port/payloads.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
 import { loadSnapshot, readAll, readStream, streamVersion } from '../../src/store/sql/event-store.ts';
 import type { History } from '../../src/store/port/past.ts';
-import { viewHistory } from '../../src/store/sqlite/history.ts';
+import { readingOf, viewHistory } from '../../src/store/sqlite/history.ts';
 import { createBatchWriter } from '../../src/store/sql/batch-writer.ts';
 import { createPayloadWriter } from '../../src/store/sql/payloads/payload-writer.ts';
 import { prepareRows } from '../../src/store/sqlite/rebuild.ts';
 import { LOG_FILE } from '../../src/store/sqlite/log.ts';
-import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
+import { createRowReader, type RowReader } from '../support/row-reader.ts';
 import { prepareSchema, toSqlite } from '../../src/store/sqlite/schema.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
@@ -87,7 +87,7 @@ export function openDisk({ now, elapsed, hear, leaseOf, fail, isShared }: DiskOp
     onFault: fail,
   });
   const rows = createRowReader(prepare);
-  const history = viewHistory(db, projection);
+  const history = viewHistory(readingOf(db), projection);
 
   function watch(batch: Batch, events: readonly Recorded[]): void {
     written += 1;

@@ -4,9 +4,9 @@ import type { EventLog } from '../../src/store/port/log.ts';
 import type { Projection } from '../../src/store/sql/projection.ts';
 import { openConnection, type Connection } from '../../src/store/sqlite/connection.ts';
 import type { History } from '../../src/store/port/past.ts';
-import { viewHistory } from '../../src/store/sqlite/history.ts';
+import { readingOf, viewHistory } from '../../src/store/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../src/store/sqlite/log.ts';
-import { createRowReader, type RowReader } from '../../src/store/sqlite/row-reader.ts';
+import { createRowReader, type RowReader } from './row-reader.ts';
 import { createStatements } from '../../src/store/sqlite/statements.ts';
 import { projection as realProjection } from '../../src/store/sql/rows/projection.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
@@ -50,7 +50,11 @@ export async function withLog<T>(
     let past: { readonly db: Connection; readonly history: History; readonly rows: RowReader } | undefined;
     const openPast = () => {
       const db = openConnection(join(dir, LOG_FILE), { readonly: true });
-      return { db, history: viewHistory(db, projection), rows: createRowReader(createStatements(db)) };
+      return {
+        db,
+        history: viewHistory(readingOf(db), projection),
+        rows: createRowReader(createStatements(db)),
+      };
     };
     const closeAll = async (): Promise<void> => {
       past?.db.close();

@@ -1,7 +1,9 @@
-/** The SQL that differs from SQLite: names of types, and sets of texts, which are lists with an index of their own. */
+/** The SQL that differs from SQLite. Sets of texts are lists with an index of their own. */
 import type { Dialect } from '../sql/ask.ts';
+import type { Coder } from '../sql/coder.ts';
 import { baseOf, toSql, type Table } from '../sql/table.ts';
 import { VISIBLE } from '../sql/rows/thread-index.ts';
+import type { SharedContext, WorkContext } from '../sql/work.ts';
 
 /** Order and equality of texts are those of their bytes, as on SQLite. */
 const TEXT = 'text COLLATE "C"';
@@ -29,4 +31,18 @@ export const DIALECT: Dialect = {
   holders: (parameter) => `SELECT thread_id FROM threads WHERE ${VISIBLE} AND pairs && @${parameter}`,
   carries: (parameter) => `t.pairs && @${parameter}`,
   holds: (parameter) => `t.pairs && @${parameter}`,
+};
+
+/** The context of work. */
+export const contextOf = (coder: Coder): WorkContext => ({
+  ...{ coder, order: 'seq', lockRows: 'FOR SHARE', takeRows: 'FOR UPDATE', shared: SHARED_CONTEXT },
+  shownId: (column) => column,
+  bytes: (column) => column,
+  listed: (list) => `json_array_elements_text(${list}::json)`,
+  gathered: (value) => `coalesce(json_agg(DISTINCT ${value})::text, '[]')`,
+});
+
+export const SHARED_CONTEXT: SharedContext = {
+  clock: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
+  skipLocked: 'FOR UPDATE SKIP LOCKED',
 };

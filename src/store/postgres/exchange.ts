@@ -286,9 +286,5 @@ export function createExchange<T>(
       const done = sent.shift();
       if (done?.isAwaited && result === undefined) corked(() => answered(done, text));
     },
-    handlePortalSuspended: () => undefined,
-    handleEmptyQuery: () => undefined,
-    handleCopyInResponse: () => undefined,
-    handleCopyData: () => undefined,
   };
 }

@@ -1,12 +1,12 @@
 /** The event log in a PostgreSQL database. See port/log.ts for what it keeps. */
 import type { Clock, FollowingClock } from '../../kernel/clock.ts';
-import type { Condition } from '../port/condition.ts';
 import type { EventLog, Notice } from '../port/log.ts';
 import { noticeOf } from '../port/notice.ts';
 import { createBatchWriter } from '../sql/batch-writer.ts';
 import { openCells } from '../sql/coder.ts';
 import { loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import { openKeyring, type EncryptionKeys, type Keyring } from '../sql/keyring.ts';
+import { createListeners } from '../sql/listeners.ts';
 import { createHeldTexts } from '../sql/payloads/held-texts.ts';
 import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
 import { createPayloadWriter } from '../sql/payloads/payload-writer.ts';
@@ -15,13 +15,14 @@ import { createViews } from '../sql/views/views.ts';
 import { unlessAsking, type Work } from '../sql/work.ts';
 import { readAddress, type Address } from '../../kernel/database-address.ts';
 import { createAsk } from './ask.ts';
+import { atDatabase } from './database.ts';
 import { lookAt, nextFrames } from './look.ts';
 import { joinNodes } from './nodes.ts';
 import { assertUsable } from './usable.ts';
 import { reasonOf, unusable } from './reasons.ts';
-import { assertRights, findTables, prepareSchema } from './schema.ts';
+import { assertRights, prepareSchema, tableBytes } from './schema.ts';
 import { connect, createPool, isCrowded, type Plans, type Session } from './sessions.ts';
-import { contextOf } from './shared.ts';
+import { contextOf } from './dialect.ts';
 import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
 
@@ -64,17 +65,10 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const points = createPool(open, address.pool - SCAN_SESSIONS);
   const scans = createPool(() => open('any'), SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
-  const committed = new Set<(notice: Notice) => void>();
+  const committed = createListeners<Notice>(onFault);
   let notices = 0;
-  const announce = (notice: Omit<Notice, 'count'>): void => {
-    const numbered = { ...notice, count: (notices += 1) };
-    for (const listener of [...committed])
-      try {
-        listener(numbered);
-      } catch (error) {
-        onFault(error);
-      }
-  };
+  const announce = (notice: Omit<Notice, 'count'>): void =>
+    committed.tell({ ...notice, count: (notices += 1) });
   const held = createHeldTexts();
   const writer = createWriter({
     context,
@@ -103,19 +97,13 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   });
   return {
     place: address.shown,
-    async bytes() {
-      const [found] = await points.lend((session) => session.ask<{ bytes: number }>(BYTES));
-      return found!.bytes;
-    },
+    bytes: () => read(tableBytes()),
     commit: writer.commit,
     readStream: (stream, from, limit) => read(readStream(context, stream, from, limit)),
     readAll: (after, limit) => read(readAll(context, after, limit)),
     loadSnapshot: (stream) => read(loadSnapshot(context, stream)),
     streamVersion: (stream) => read(streamVersion(stream)),
-    onCommitted(listener) {
-      committed.add(listener);
-      return () => committed.delete(listener);
-    },
+    onCommitted: committed.add,
     follow: wakeUps.follow,
     // A database that is away comes back: nothing ends the log but its close.
     onPoisoned: () => () => undefined,
@@ -173,23 +161,6 @@ function noticing(
   };
 }
 
-/** Selects the size of the tables in the schema, with their indexes. */
-export const BYTES = `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
-  JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`;
-
-/** Throws `Unavailable` in one line. */
-export async function atDatabase<T>(address: Address, use: (session: Session) => Promise<T>): Promise<T> {
-  let session: Session | undefined;
-  try {
-    session = await connect(address);
-    return await use(session);
-  } catch (error) {
-    throw unusable(address, error);
-  } finally {
-    await session?.end();
-  }
-}
-
 function* prepareLog(
   projection: Projection,
   schema: string | undefined,
@@ -199,32 +170,4 @@ function* prepareLog(
   yield* prepareSchema(projection, schema, isImport);
   yield* assertRights(projection.schema);
   return yield* openKeyring('it', keys, true);
-}
-
-/** Creates the tables that are missing, beside running servers too; `isCheck`: only looks. Returns whether some were missing. */
-export const migrate = (url: string, isCheck: boolean): Promise<boolean> => {
-  const address = readAddress(url);
-  return atDatabase(address, async (session) =>
-    isCheck ? !(await session.run(findTables())) : session.run(prepareSchema(undefined, address.schema)),
-  );
-};
-
-/** Looks at the log from outside, beside a running server too. */
-export async function conditionOf(url: string, keys: EncryptionKeys): Promise<Condition> {
-  const address = readAddress(url);
-  const found = { exists: false, owner: undefined, hasReserve: true, problem: undefined };
-  let session: Session | undefined;
-  try {
-    session = await connect(address);
-    if (!(await session.run(findTables()))) return { ...found, keyProblem: undefined };
-    const keyProblem = await session.run(openKeyring(address.shown, keys, false)).then(
-      () => undefined,
-      (error: Error) => error.message,
-    );
-    return { ...found, exists: true, keyProblem };
-  } catch (error) {
-    return { ...found, problem: unusable(address, error).message, keyProblem: undefined };
-  } finally {
-    await session?.end();
-  }
 }

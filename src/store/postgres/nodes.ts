@@ -1,4 +1,5 @@
 /** This server among the nodes of a database: a thread renews it (renewal-entry.ts), and the database's clock is its own. */
+import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { processTime, systemClock, type Clock, type FollowingClock } from '../../kernel/clock.ts';
 import { newToken } from '../../kernel/tokens.ts';
@@ -9,14 +10,8 @@ import type { Nodes } from '../port/nodes.ts';
 import { createSharedNodes } from '../sql/shared-nodes.ts';
 import type { Run } from '../sql/work.ts';
 import { openMembership, type Renewals } from '../sql/membership.ts';
-import {
-  CELL_BYTES,
-  CELLS,
-  type RenewalAnswer,
-  type RenewalOrder,
-  type RenewalSetup,
-} from './renewal-protocol.ts';
-import { SHARED_CONTEXT } from './shared.ts';
+import { SHARED_CONTEXT } from './dialect.ts';
+import { CELLS, createCells, type RenewalSetup } from './renewal-protocol.ts';
 
 interface JoinOptions {
   readonly url: string;
@@ -38,49 +33,38 @@ const MS = 1e6;
 export async function joinNodes({ url, clock, run }: JoinOptions): Promise<Joined> {
   // Real time: the database and other servers live in it.
   const real = systemClock();
-  const cells = new SharedArrayBuffer(CELL_BYTES);
-  const state = new BigInt64Array(cells);
+  let cells = createCells();
   let thread: Worker | undefined;
-  let settle: ((answer: RenewalAnswer) => void) | undefined;
-
-  function start(): Worker {
-    const started = startWorker('store/postgres/renewal-entry', { url, cells } satisfies RenewalSetup);
-    // A server that has nothing else to do may end.
-    started.unref();
-    started.on('message', (answer: RenewalAnswer) => settle?.(answer));
-    const lose = (): void => {
-      if (thread !== started) return;
-      thread = undefined;
-      settle?.({ kind: 'failed', message: 'the thread that renews the node has ended' });
-    };
-    started.on('error', lose);
-    started.on('exit', lose);
-    return started;
-  }
-
-  const order = (given: RenewalOrder): Promise<RenewalAnswer> =>
-    new Promise((resolve) => {
-      settle = resolve;
-      (thread ??= start()).postMessage(given);
-    });
+  let ended: Promise<unknown> | undefined;
 
   function follow(): void {
-    const since = processTime() - Atomics.load(state, CELLS.at);
-    clock.follow?.(Number(Atomics.load(state, CELLS.time)) + Number(since) / MS);
+    const since = processTime() - Atomics.load(cells, CELLS.at);
+    clock.follow?.(Number(Atomics.load(cells, CELLS.time)) + Number(since) / MS);
   }
 
   const renewals: Renewals = {
+    // Each node has a thread: that of a node which was cut off may still wait for an answer.
     async join(id, instead) {
-      const answer = await order({ kind: 'join', id, instead });
-      if (answer.kind === 'failed') throw new LogUnavailable(answer.message);
+      await thread?.terminate();
+      const setup: RenewalSetup = { url, id, instead, cells: createCells() };
+      const started = (thread = startWorker('store/postgres/renewal-entry', setup));
+      // A server that has nothing else to do may end.
+      started.unref();
+      // A thread that fails renews nothing, which cuts the node off.
+      started.on('error', () => undefined);
+      ended = new Promise((resolve) => started.on('exit', resolve));
+      await once(started, 'message').catch(({ message }: Error) => {
+        throw new LogUnavailable(message);
+      });
+      ({ cells } = setup);
       follow();
     },
     look() {
       follow();
-      const silentMs = Number(processTime() - Atomics.load(state, CELLS.last)) / MS;
+      const silentMs = Number(processTime() - Atomics.load(cells, CELLS.last)) / MS;
       return {
         last: real.monotonic() - silentMs,
-        isRefused: Atomics.load(state, CELLS.isRefused) === 1n,
+        isRefused: Atomics.load(cells, CELLS.isRefused) === 1n,
       };
     },
   };
@@ -89,8 +73,9 @@ export async function joinNodes({ url, clock, run }: JoinOptions): Promise<Joine
     nodes: createSharedNodes(SHARED_CONTEXT, run, membership),
     async leave() {
       membership.stop();
-      if (thread !== undefined) await within(real, MAX_LEAVE_MS, order({ kind: 'leave' }));
-      await thread?.terminate();
+      thread!.postMessage('leave');
+      await within(real, MAX_LEAVE_MS, ended!);
+      await thread!.terminate();
     },
   };
 }

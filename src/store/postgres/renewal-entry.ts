@@ -5,21 +5,19 @@ import { RENEWAL_MS } from '../port/nodes.ts';
 import { joinNode, leaveNode, renewNode } from '../sql/nodes.ts';
 import type { Work } from '../sql/work.ts';
 import { readAddress } from '../../kernel/database-address.ts';
-import { CELLS, type RenewalAnswer, type RenewalOrder, type RenewalSetup } from './renewal-protocol.ts';
+import { SHARED_CONTEXT } from './dialect.ts';
+import { CELLS, type RenewalSetup } from './renewal-protocol.ts';
 import { connect, type Session } from './sessions.ts';
-import { SHARED_CONTEXT } from './shared.ts';
 
 /** A connection that says nothing for so long is replaced: the next renewal is not to wait for it. */
 const ANSWER_MS = 4_000;
 /** Pause behind a renewal that failed. */
 const RETRY_MS = 1_000;
 
-const { url, cells } = workerData as RenewalSetup;
-const state = new BigInt64Array(cells);
+const { url, id, instead, cells } = workerData as RenewalSetup;
 const address = readAddress(url);
 const { after } = systemClock();
 let session: Session | undefined;
-let id = '';
 let cancel: () => void = () => undefined;
 
 async function run<T>(work: Work<T>): Promise<T> {
@@ -35,16 +33,15 @@ async function run<T>(work: Work<T>): Promise<T> {
 
 /** `time`: the store's, between the question and its answer. */
 function note(asked: bigint, time: number): void {
-  Atomics.store(state, CELLS.time, BigInt(Math.round(time)));
-  Atomics.store(state, CELLS.at, (asked + processTime()) / 2n);
-  Atomics.store(state, CELLS.last, asked);
+  Atomics.store(cells, CELLS.time, BigInt(Math.round(time)));
+  Atomics.store(cells, CELLS.at, (asked + processTime()) / 2n);
+  Atomics.store(cells, CELLS.last, asked);
 }
 
 async function renew(): Promise<void> {
-  const [asked, of] = [processTime(), id];
-  const time = await run(renewNode(SHARED_CONTEXT, of)).catch(() => -1);
-  if (of !== id) return;
-  if (time === undefined) Atomics.store(state, CELLS.isRefused, 1n);
+  const asked = processTime();
+  const time = await run(renewNode(SHARED_CONTEXT, id)).catch(() => -1);
+  if (time === undefined) Atomics.store(cells, CELLS.isRefused, 1n);
   else if (time >= 0) note(asked, time);
   // A database that starts again within seconds costs no run.
   else renewLater(RETRY_MS);
@@ -58,31 +55,12 @@ function renewLater(ms = RENEWAL_MS): void {
   });
 }
 
-async function join(next: string, instead: string | undefined): Promise<void> {
-  cancel();
-  const asked = processTime();
-  const time = await run(joinNode(SHARED_CONTEXT, next, instead));
-  id = next;
-  Atomics.store(state, CELLS.isRefused, 0n);
-  note(asked, time);
-  renewLater();
-}
-
-async function leave(): Promise<void> {
-  cancel();
-  if (id !== '') await run(leaveNode(id)).catch(() => undefined);
-  await session?.end();
-}
-
-const say = (answer: RenewalAnswer): void => parentPort!.postMessage(answer);
-
-parentPort!.on('message', (order: RenewalOrder) => {
-  const done =
-    order.kind === 'join'
-      ? join(order.id, order.instead).then(() => say({ kind: 'joined' }))
-      : leave().then(() => {
-          say({ kind: 'left' });
-          parentPort!.close();
-        });
-  done.catch((error: unknown) => say({ kind: 'failed', message: (error as Error).message }));
-});
+const told = new Promise((resolve) => parentPort!.once('message', resolve));
+const asked = processTime();
+note(asked, await run(joinNode(SHARED_CONTEXT, id, instead)));
+renewLater();
+parentPort!.postMessage('joined');
+await told;
+cancel();
+await run(leaveNode(id)).catch(() => undefined);
+await session!.end();

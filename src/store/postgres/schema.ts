@@ -5,15 +5,14 @@ import type { Projection } from '../sql/projection.ts';
 import { projection } from '../sql/rows/projection.ts';
 import { SCHEMA, VERSION } from '../sql/rows/tables.ts';
 import type { Tables } from '../sql/table.ts';
-import type { Row } from '../port/rows.ts';
-import { rows, write as step, type Step, type Work } from '../sql/work.ts';
+import { ask, write as step, type Step, type Work } from '../sql/work.ts';
 import { nullOf, toPostgres } from './dialect.ts';
 import { ID_BLOCK } from './exchange.ts';
 
 /** Version of the log's own tables and of what their rows contain. */
-const FORMAT = 1;
+export const FORMAT = 1;
 /** A schema has this in the place of its format while a whole log is imported into it. */
-const IMPORTING = 0;
+export const IMPORTING = 0;
 
 /** Tables whose row ids are drawn. */
 const NUMBERED_TABLES = ['events', 'texts', 'frames'];
@@ -65,7 +64,7 @@ export function* prepareSchema(
 
 /** `CREATE SCHEMA IF NOT EXISTS` would need the right to create one where it is there. */
 function* createSchema(name: string): Work<void> {
-  const found: readonly Row[] = yield rows('SELECT 1 FROM pg_namespace WHERE nspname = ?', [name]);
+  const found = yield* ask('SELECT 1 FROM pg_namespace WHERE nspname = ?', [name]);
   if (found.length === 0) yield write(`CREATE SCHEMA "${name}"`);
 }
 
@@ -76,42 +75,44 @@ const hasTable = (name: string): string =>
 
 /** Whether the tables are there. Throws `Unavailable` for those of another version or program, and for half an import. */
 export function* findTables(isImport = false): Work<boolean> {
-  const [found]: { has_meta: number; has_events: number }[] = yield rows(
+  const [found] = yield* ask<{ has_meta: number; has_events: number }>(
     `SELECT ${hasTable('meta')} AS has_meta, ${hasTable('events')} AS has_events`,
     [],
   );
-  if (found!.has_meta === 0) {
-    if (found!.has_events === 0) return false;
-    throw new Unavailable('it has tables of another program: name another database or schema');
-  }
-  const versions: { key: string; value: string }[] = yield rows(
-    "SELECT key, value FROM meta WHERE key IN ('format', 'rows')",
-    [],
-  );
-  const saved = Object.fromEntries(versions.map(({ key, value }) => [key, Number(value)]));
-  for (const [key, own] of [['format', FORMAT] as const, ['rows', Number(VERSION)] as const]) {
-    const of = saved[key];
-    if (of === own || (isImport && of === IMPORTING)) continue;
-    if (of === IMPORTING)
+  const { has_meta: hasMeta, has_events: hasEvents } = found!;
+  if (hasMeta === 0 && hasEvents === 0) return false;
+  const marks = hasMeta === 0 ? [] : yield* ask<{ key: string; value: string }>('SELECT * FROM meta', []);
+  for (const [name, own] of [['format', FORMAT] as const, ['rows', Number(VERSION)] as const]) {
+    const mark = marks.find(({ key }) => key === name);
+    if (mark === undefined)
+      throw new Unavailable('it has tables of another program: name another database or schema');
+    const version = Number(mark.value);
+    if (version === own || (isImport && version === IMPORTING)) continue;
+    if (version === IMPORTING)
       throw new Unavailable('an import of a whole log did not end; import the file again, which begins anew');
-    throw new Unavailable(
-      of === undefined
-        ? 'it has tables of another program: name another database or schema'
-        : of > own
-          ? `its ${key} are of version ${of}, this release knows ${own}: start the release that wrote it, or a later one`
-          : `its ${key} are of version ${of}, this release needs ${own}: start the release that wrote it`,
-    );
+    const wayOut =
+      version > own
+        ? `knows ${own}: start the release that wrote it, or a later one`
+        : `needs ${own}: start the release that wrote it`;
+    throw new Unavailable(`its ${name} are of version ${version}, this release ${wayOut}`);
   }
   return true;
 }
 
+/** Bytes of the tables in the schema, with their indexes. */
+export function* tableBytes(): Work<number> {
+  const [found] = yield* ask<{ bytes: number }>(
+    `SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bytes FROM pg_class AS c
+     JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() AND c.relkind = 'r'`,
+    [],
+  );
+  return found!.bytes;
+}
+
 /** Throws `Unavailable` for a role that may not do to the tables what a server does, or what only reads. */
-export function* assertRights(
-  derived: Tables = SCHEMA,
-  use: 'serve' | 'read' = 'serve',
-): Work<void> {
+export function* assertRights(derived: Tables = SCHEMA, use: 'serve' | 'read' = 'serve'): Work<void> {
   const rights = use === 'read' ? ['SELECT'] : RIGHTS;
-  const [lacking]: { name: string }[] = yield rows(
+  const [lacking] = yield* ask<{ name: string }>(
     `SELECT name FROM unnest(@names::text[]) AS name, to_regclass(name) AS found
      WHERE (${rights.map((right) => `has_table_privilege(found, '${right}')`).join(' AND ')}) IS NOT TRUE
      UNION ALL SELECT name FROM unnest(@sequences::text[]) AS name 
@@ -134,29 +135,5 @@ export function* assertRights(
 }
 
 const RIGHTS = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
-
-/** Makes the tables for a whole log, or empties those of an import that broke. False, and nothing is done, when there are events. */
-export function* beginImport(schema: string | undefined): Work<boolean> {
-  yield* prepareSchema(projection, schema, true);
-  const [found]: { format: string; has_events: number }[] = yield rows(
-    "SELECT value AS format, EXISTS (SELECT 1 FROM events) AS has_events FROM meta WHERE key = 'format' FOR UPDATE",
-    [],
-  );
-  if (Number(found!.format) === IMPORTING) yield write(`TRUNCATE ${Object.keys(CONTENT_TABLES).join()}`);
-  else if (found!.has_events !== 0) return false;
-  yield write(`UPDATE meta SET value = '${IMPORTING}' WHERE key = 'format'`);
-  return true;
-}
-
-/** Row ids go on behind the positions that the import brought. */
-export function* completeImport(): Work<void> {
-  yield rows(
-    `SELECT setval('events_ids', coalesce(max(position), 0) / ${ID_BLOCK} * ${ID_BLOCK} + 1) FROM events`,
-    [],
-  );
-  yield write(`UPDATE meta SET value = '${FORMAT}' WHERE key = 'format'`);
-}
-
-const { meta: _, ...CONTENT_TABLES } = { ...LOG_TABLES, ...SCHEMA };
 
 const write = (sql: string): Step => step(sql, []);

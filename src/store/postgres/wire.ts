@@ -41,10 +41,6 @@ export interface Exchange {
   handleRowDescription(message: { fields: readonly { name: string; dataTypeID: number }[] }): void;
   handleDataRow(message: { fields: readonly (string | null)[] }): void;
   handleCommandComplete(message: { text: string }): void;
-  handlePortalSuspended(): void;
-  handleEmptyQuery(): void;
-  handleCopyInResponse(): void;
-  handleCopyData(): void;
   /** The connection tells of these by events of its own. */
   described(types: readonly number[]): void;
   withoutRows(): void;

@@ -18,13 +18,19 @@ export interface Dialect {
   storedId(column: string): string;
 }
 
-export interface Ask {
+export interface Points {
   readonly dialect: Dialect;
   /** A point: an index bounds what is looked at, so the writer's connection answers. */
   all<R extends Row = Row>(sql: string, params?: Params): Promise<R[]>;
   get<R extends Row = Row>(sql: string, params?: Params): Promise<R | undefined>;
+}
+
+export interface Walks extends Points {
   /** Rows in windows, for a question that judges them one by one. */
   walk<R extends Row = Row>(sql: string, params?: Params): AsyncIterable<readonly R[]>;
+}
+
+export interface Ask extends Points {
   /** Answers a question where it may take its time, as of every commit that was acknowledged before the call. */
   scan<A extends readonly unknown[], R>(question: Scan<A, R>, ...args: A): Promise<R>;
 }
@@ -33,12 +39,12 @@ export interface Ask {
  * A question that may look at more rows than it returns. It may be answered in another thread, by its name: arguments and
  * answer are plain data.
  */
-export interface Scan<A extends readonly unknown[], R> {
+export interface Scan<A extends readonly unknown[], R, In = Walks> {
   readonly name: string;
-  answer(ask: Omit<Ask, 'scan'>, ...args: A): Promise<R>;
+  answer(ask: In, ...args: A): Promise<R>;
 }
 
 /** Answers scans where points are answered, too: of a past, or of a log without a reader thread. */
-export function withOwnScans(ask: Omit<Ask, 'scan'>): Ask {
+export function withOwnScans(ask: Walks): Ask {
   return { ...ask, scan: (question, ...args) => question.answer(ask, ...args) };
 }

@@ -1,14 +1,15 @@
 /**
- * Reads all of a log, page by page. For a connection of its own in a read transaction: every page is of the same moment.
+ * Reads all of a log, page by page.
  * The queue and the other derived rows follow from the events, and imports that are not complete stay behind.
  */
 import { threadIdOf } from '../../thread/events.ts';
 import { KINDS, kindsWith } from '../port/kinds.ts';
 import type { LogRecord, LogSource } from '../port/log-source.ts';
-import type { ThreadSource } from '../port/thread-source.ts';
 import type { Coder, Stored } from './coder.ts';
 import { nextEvents, toRecorded, type EventRow } from './event-store.ts';
-import { ask, type Run, type WorkContext } from './work.ts';
+import { readPayloads } from './past/thread-source.ts';
+import type { Reading } from './past/reading.ts';
+import { ask } from './work.ts';
 
 /** Rows of content that are held at once. */
 const PAGE_ROWS = 20;
@@ -90,17 +91,8 @@ const VECTORS = `SELECT item_id AS id, data FROM item_vectors
 
 const SEALED = kindsWith(({ exported }) => exported === 'sealed').map((name) => KINDS[name].table);
 
-export interface LogReader {
-  readonly context: WorkContext;
-  readonly run: Run;
-  readonly payloadsOf: (threadId: string) => ReturnType<ThreadSource['payloads']>;
-}
-
-export const readLog = ({
-  context,
-  run,
-  payloadsOf,
-}: LogReader): Pick<LogSource, 'hasSecrets' | 'records'> => ({
+export const openLogSource = ({ context, run, size, close }: Reading): LogSource => ({
+  ...{ size, close },
   async hasSecrets() {
     for (const table of SEALED)
       if ((await run(ask(`SELECT 1 AS found FROM ${table} LIMIT 1`, []))).length > 0) return true;
@@ -114,7 +106,8 @@ export const readLog = ({
       for (const row of page) {
         const threadId = row.stream === last?.stream ? undefined : threadIdOf(row.stream);
         if (threadId !== undefined)
-          for await (const payload of payloadsOf(threadId)) yield { kind: 'payload', threadId, payload };
+          for await (const payload of readPayloads({ context, run }, threadId))
+            yield { kind: 'payload', threadId, payload };
         yield { kind: 'event', event: toRecorded(context.coder, row) };
         last = row;
       }

@@ -1,16 +1,16 @@
 /** The `Nodes` of a store that several servers share. */
 import type { Due, Nodes } from '../port/nodes.ts';
+import type { Membership } from './membership.ts';
 import { claimThreads, heldThreads, livingNodes, look, release, reserve, takeOver } from './nodes.ts';
 import type { Run, SharedContext } from './work.ts';
 
-interface Self {
-  readonly id: string | undefined;
-  onCutOff(listener: () => void): () => void;
-}
-
 const KINDS: readonly Due[] = ['runs', 'crons', 'deliveries'];
 
-export function createSharedNodes(context: SharedContext, run: Run, self: Self): Nodes {
+export function createSharedNodes(
+  context: SharedContext,
+  run: Run,
+  self: Pick<Membership, 'id' | 'onCutOff'>,
+): Nodes {
   let count = 1;
   return {
     get id() {

@@ -1,5 +1,5 @@
 /** Questions on a connection of SQLite. Lists are bound as JSON. */
-import type { Ask, Dialect, Params } from '../sql/ask.ts';
+import type { Dialect, Params, Walks } from '../sql/ask.ts';
 import type { Cell, Row } from '../port/rows.ts';
 import { openCells } from '../sql/coder.ts';
 import type { Prepare } from './statements.ts';
@@ -20,7 +20,7 @@ const DIALECT: Dialect = {
 const WINDOW_ROWS = 256;
 
 /** `between` is called before each window. */
-export function createAsk(prepare: Prepare, between: () => void = () => undefined): Omit<Ask, 'scan'> {
+export function createAsk(prepare: Prepare, between: () => void = () => undefined): Walks {
   const open = openCells(prepare.coder);
   return {
     dialect: DIALECT,

@@ -6,6 +6,7 @@ import type { EventLog, Notice } from '../port/log.ts';
 import { createBatchWriter } from '../sql/batch-writer.ts';
 import { headPosition, loadSnapshot, readAll, readStream, streamVersion } from '../sql/event-store.ts';
 import type { EncryptionKeys } from '../sql/keyring.ts';
+import { createListeners } from '../sql/listeners.ts';
 import { createHeldTexts } from '../sql/payloads/held-texts.ts';
 import { createHeldValues } from '../sql/payloads/held-values.ts';
 import { createPayloadReader } from '../sql/payloads/payload-reader.ts';
@@ -85,16 +86,8 @@ function open(options: SqliteLogOptions): EventLog {
     const { run, runAsync, context } = prepare.driver;
     prepareRows(db, prepare, projection);
 
-    const committed = new Set<(notice: Notice) => void>();
-    const poisoned = new Set<(cause: string) => void>();
-    const tell = <T>(listeners: Set<(value: T) => void>, value: T): void => {
-      for (const listener of [...listeners])
-        try {
-          listener(value);
-        } catch (error) {
-          onFault(error);
-        }
-    };
+    const committed = createListeners<Notice>(onFault);
+    const poisoned = createListeners<string>(onFault);
     // How long a thread of the machine may take is the machine's time, whatever moment the log is told that it is.
     const reader = createReader({ file, keys, clock: systemClock() });
     const shredder = createShredder({
@@ -123,8 +116,8 @@ function open(options: SqliteLogOptions): EventLog {
         if (batches.some(({ payloads = [] }) => payloads.some(({ kind }) => kind === 'purge-thread')))
           heldValues.forget();
       },
-      announce: (notice) => tell(committed, notice),
-      poisoned: (cause) => tell(poisoned, cause),
+      announce: committed.tell,
+      poisoned: poisoned.tell,
       onFault,
     });
 
@@ -139,9 +132,9 @@ function open(options: SqliteLogOptions): EventLog {
       readAll: (after, limit) => runAsync(readAll(context, after, limit)),
       loadSnapshot: (stream) => runAsync(loadSnapshot(context, stream)),
       streamVersion: (stream) => runAsync(streamVersion(stream)),
-      onCommitted: (listener) => subscribe(committed, listener),
+      onCommitted: committed.add,
       follow: () => () => undefined,
-      onPoisoned: (listener) => subscribe(poisoned, listener),
+      onPoisoned: poisoned.add,
       payloads,
       views,
       nodes: createSoleNode(views, clock.now),
@@ -162,9 +155,4 @@ function open(options: SqliteLogOptions): EventLog {
     unlock();
     throw error;
   }
-}
-
-function subscribe<T>(listeners: Set<T>, listener: T): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
 }

@@ -6,11 +6,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Scan } from '../sql/ask.ts';
+import { SCANS } from '../sql/views/views.ts';
 import { createAsk } from './ask.ts';
 import { openConnection } from './connection.ts';
 import { openKeyring } from './keyring.ts';
 import type { Answer, Question, ReaderSetup } from './reader-protocol.ts';
-import { SCANS } from './scans.ts';
 import { createStatements } from './statements.ts';
 
 class TimeOver extends Error {}

@@ -8,7 +8,7 @@ import type { History } from '../../../src/store/port/past.ts';
 import { openConnection } from '../../../src/store/sqlite/connection.ts';
 import { openHistory } from '../../../src/store/sqlite/history.ts';
 import { LOG_FILE } from '../../../src/store/sqlite/log.ts';
-import { createRowReader, type RowReader } from '../../../src/store/sqlite/row-reader.ts';
+import { createRowReader, type RowReader } from '../../support/row-reader.ts';
 import { createStatements } from '../../../src/store/sqlite/statements.ts';
 import type { Json } from '../../../src/kernel/json.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';

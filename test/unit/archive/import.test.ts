@@ -12,7 +12,8 @@ import { exportThread } from '../../../src/archive/write.ts';
 import { randomIds } from '../../../src/kernel/ids.ts';
 import type { Batch, EventLog } from '../../../src/store/port/log.ts';
 import type { CheckpointText } from '../../../src/store/port/payloads.ts';
-import { openThreadSource } from '../../../src/store/sqlite/sources.ts';
+import { openThreadSource } from '../../../src/store/sql/past/thread-source.ts';
+import { openReading } from '../../../src/store/sqlite/history.ts';
 import { verify } from '../../../src/past/verify/verify.ts';
 import { ask, fact, SUCCESS, THREAD } from '../../support/given.ts';
 import { suite } from '../../support/suite.ts';
@@ -66,7 +67,7 @@ const withExported = (use: (scene: Scene) => Promise<void>): Promise<void> =>
   withThreads(async (source) => {
     await live(source);
     const path = join(source.dir, 'file');
-    const from = openThreadSource(source.dir, THREAD);
+    const from = openThreadSource(openReading(source.dir), THREAD);
     await writeFile(path, exportThread(from, { threadId: THREAD, exportedAt: 5, libraries: {} }));
     await from.close();
     const file = await openExport(path);

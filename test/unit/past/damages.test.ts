@@ -10,13 +10,13 @@ import type { EventLog } from '../../../src/store/port/log.ts';
 import type { Finding, History } from '../../../src/store/port/past.ts';
 import type { CheckpointText, PayloadWrite } from '../../../src/store/port/payloads.ts';
 import { readAddress } from '../../../src/kernel/database-address.ts';
-import { readingOf, viewPast } from '../../../src/store/postgres/past.ts';
+import { readingOf, viewHistory } from '../../../src/store/postgres/history.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import { PLAIN } from '../../../src/store/sql/coder.ts';
 import { projection } from '../../../src/store/sql/rows/projection.ts';
 import { SCHEMA } from '../../../src/store/sql/rows/tables.ts';
 import { openConnection } from '../../../src/store/sqlite/connection.ts';
-import { viewHistory } from '../../../src/store/sqlite/history.ts';
+import * as sqlite from '../../../src/store/sqlite/history.ts';
 import { LOG_FILE, openSqliteLog } from '../../../src/store/sqlite/log.ts';
 import type { ThreadCommand } from '../../../src/thread/decide.ts';
 import { batch, committed } from '../../support/batches.ts';
@@ -247,7 +247,7 @@ const onSqlite = () =>
     await fill(log, clock);
     const db = openConnection(join(dir, LOG_FILE));
     const findings = await findingsOf({
-      history: viewHistory(db, projection),
+      history: sqlite.viewHistory(sqlite.readingOf(db), projection),
       exec: async (sql) => db.exec(sql),
     });
     db.close();
@@ -261,7 +261,7 @@ const onPostgres = () =>
     const log = await openTestPostgres(url, { clock, projection });
     await fill(log, clock);
     const session = await connect(readAddress(url));
-    const history = viewPast(readingOf(session, PLAIN), projection);
+    const history = viewHistory(readingOf(session, PLAIN), projection);
     const findings = await findingsOf({ history, exec: (sql) => session.ask(sql) });
     await session.end();
     await log.close();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Filter } from '../../../src/kernel/filter.ts';
 import type { Views } from '../../../src/store/port/views/views.ts';
-import type { Ask, Params } from '../../../src/store/sql/ask.ts';
+import type { Ask, Params, Walks } from '../../../src/store/sql/ask.ts';
 import { withCarrier } from '../../../src/thread/carrier.ts';
 import { planThreads } from '../../../src/store/sql/views/thread-plan.ts';
 import { createViews } from '../../../src/store/sql/views/views.ts';
@@ -45,7 +45,7 @@ async function withPlans(
     ]);
     await log.commit(batch([{ stream: 'thread-d', expected: 0, events: due }]));
     const db = openConnection(join(dir, LOG_FILE), { readonly: true });
-    const asked = withOwnScans(createAsk(createStatements(db)));
+    const asked = createAsk(createStatements(db));
     try {
       await check(async (use) => {
         const plans: string[] = [];
@@ -53,7 +53,7 @@ async function withPlans(
           for (const { detail } of await asked.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, params))
             plans.push(detail);
         };
-        const explained: Omit<Ask, 'scan'> = {
+        const explained: Walks = {
           dialect: asked.dialect,
           all: async (sql, params) => (await explain(sql, params), asked.all(sql, params)),
           get: async (sql, params) => (await explain(sql, params), asked.get(sql, params)),

@@ -1,6 +1,6 @@
 /** Questions for tests of the reader thread. */
 import type { Scan } from '../../../src/store/sql/ask.ts';
-import { SCANS as REAL } from '../../../src/store/sqlite/scans.ts';
+import { SCANS as REAL } from '../../../src/store/sql/views/views.ts';
 
 /** Counts to `n` in windows, between which it can be interrupted. */
 export const COUNTING: Scan<[number], number> = {

@@ -1,6 +1,5 @@
 /** The past that an engine's connection sees, as far as all engines read it in the same way. */
 import type { ContentCheck, History } from '../../port/past.ts';
-import type { Ask } from '../ask.ts';
 import type { Stored } from '../coder.ts';
 import { readAll, readStream } from '../event-store.ts';
 import { createPayloadReader } from '../payloads/payload-reader.ts';
@@ -13,22 +12,13 @@ import { findBadChecksum } from './checksums.ts';
 import { findBadContent } from './content-checks.ts';
 import { createNamedContent } from './named-content.ts';
 import { createPastViews } from './past-views.ts';
+import type { Reading } from './reading.ts';
 import { findDifference } from './row-comparison.ts';
 
-/** `run` and `ask`: within one transaction, if the past is to stand still. */
-export interface PastOptions {
-  readonly context: WorkContext;
-  readonly run: Run;
-  readonly ask: Ask;
-  readonly projection: Projection;
-}
-
-export function createPast({
-  context,
-  run,
-  ask,
-  projection,
-}: PastOptions): Omit<History, 'leavesOut' | 'damage' | 'close'> {
+export function createPast(
+  { context, run, ask, close }: Reading,
+  projection: Projection,
+): Omit<History, 'leavesOut' | 'damage'> {
   const payloads = createPayloadReader(context, run);
   return {
     readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
@@ -42,6 +32,7 @@ export function createPast({
     firstDifference: (onEvents = async () => true) => findDifference(context, run, projection, onEvents),
     eventCount: () => run(countEvents()),
     checkContent: () => createContentCheck(context, run),
+    close,
   };
 }
 

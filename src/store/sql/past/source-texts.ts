@@ -1,12 +1,10 @@
 /** Texts of a thread as an export gives them, read in pages: a question for each row costs more than the row. */
 import type { SourceText } from '../../port/thread-source.ts';
 import { readSplices, readText, readTexts, type TextColumns, type TextTable } from '../payloads/text-rows.ts';
-import type { Run, Work, WorkContext } from '../work.ts';
+import type { Work, WorkContext } from '../work.ts';
+import type { Reading } from './reading.ts';
 
-export interface Reader {
-  readonly context: WorkContext;
-  readonly run: Run;
-}
+export type Reader = Pick<Reading, 'context' | 'run'>;
 
 export const wholeText = (data: string): SourceText => ({ data, whole: async () => data });
 

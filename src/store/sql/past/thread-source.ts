@@ -1,6 +1,6 @@
 /**
  * Reads all payloads of one thread in the form in which they are stored, so an export costs what the thread occupies
- * and not what all its texts would take in full. For a connection of its own in a read transaction.
+ * and not what all its texts would take in full.
  */
 import type { StoredFrame } from '../../port/payloads.ts';
 import type { CheckpointKey } from '../../../thread/events.ts';
@@ -14,6 +14,7 @@ import type { CheckpointRow } from '../payloads/text-rows.ts';
 import { THREAD } from '../payloads/text-threads.ts';
 import { inOrder, readWritesOn } from '../payloads/write-reads.ts';
 import { ask, type Work, type WorkContext } from '../work.ts';
+import type { Reading } from './reading.ts';
 import {
   among,
   BYTES,
@@ -27,19 +28,22 @@ import {
   type Sizes,
 } from './source-texts.ts';
 
-export function readThread(reader: Reader, threadId: string): Omit<ThreadSource, 'close'> {
+export function openThreadSource({ close, ...reader }: Reading, threadId: string): ThreadSource {
   const { context, run } = reader;
   return {
     readStream: (stream, from, limit) => run(readStream(context, stream, from, limit)),
     size: () => run(sizeOf(threadId)),
-    async *payloads() {
-      yield* readCheckpoints(reader, threadId);
-      const runs = await run(runsWithFrames(context, threadId));
-      for (let at = 0; at < runs.length; at += MAX_ASKED)
-        yield* readFrames(reader, runs.slice(at, at + MAX_ASKED));
-      yield* readContents(reader, threadId);
-    },
+    payloads: () => readPayloads(reader, threadId),
+    close,
   };
+}
+
+export async function* readPayloads(reader: Reader, threadId: string): AsyncGenerator<SourcePayload> {
+  yield* readCheckpoints(reader, threadId);
+  const runs = await reader.run(runsWithFrames(reader.context, threadId));
+  for (let at = 0; at < runs.length; at += MAX_ASKED)
+    yield* readFrames(reader, runs.slice(at, at + MAX_ASKED));
+  yield* readContents(reader, threadId);
 }
 
 function* sizeOf(threadId: string): Work<number> {

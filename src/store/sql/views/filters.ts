@@ -4,7 +4,7 @@ import { matchesFilter, type Filter } from '../../../kernel/filter.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 import { fromStored } from '../../../kernel/stored-json.ts';
 import type { Cell, Row } from '../../port/rows.ts';
-import type { Ask, Params } from '../ask.ts';
+import type { Params, Walks } from '../ask.ts';
 
 export interface Where {
   readonly clauses: string[];
@@ -37,7 +37,7 @@ export function passes(text: Cell | undefined, filter: Filter | undefined): bool
 
 /** A page of the rows that pass, in the order of the query, and how many there are in all, at most `cap`. */
 export async function judge<R extends Row>(
-  ask: Pick<Ask, 'walk'>,
+  ask: Walks,
   { sql, params }: { readonly sql: string; readonly params: Params },
   isMatch: (row: R) => boolean,
   { limit, offset, cap = Infinity }: { limit: number; offset: number; cap?: number },

@@ -2,7 +2,7 @@
 import { parseFilter } from '../../../kernel/filter-syntax.ts';
 import { endOfPath, toPath } from '../../../item/namespace.ts';
 import type { Candidate, ItemRecord, ItemScan, ItemViews } from '../../port/views/items.ts';
-import type { Ask, Scan } from '../ask.ts';
+import type { Ask, Points, Scan } from '../ask.ts';
 import { passes } from './filters.ts';
 import { isAllowed, toPlace, VISIBLE, type PlaceRow } from './item-record.ts';
 import { scanNamespaces } from './namespace-queries.ts';
@@ -99,7 +99,7 @@ export const WINDOW: Scan<
 };
 
 /** Few are sorted at once; the others are walked in their order of update. */
-async function countUpTo(ask: Pick<Ask, 'get'>, range: Readonly<Record<string, string>>): Promise<number> {
+async function countUpTo(ask: Points, range: Readonly<Record<string, string>>): Promise<number> {
   const sql = `SELECT count(*) AS n FROM (
     SELECT 1 FROM items WHERE path >= @path AND path < @end LIMIT ${WINDOW_ROWS + 1}) AS found`;
   return (await ask.get<{ n: number }>(sql, range))!.n;

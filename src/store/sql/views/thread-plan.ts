@@ -7,7 +7,7 @@
 import type { Filter } from '../../../kernel/filter.ts';
 import type { Row } from '../../port/rows.ts';
 import { THREAD_STATUSES, type ThreadConditions, type ThreadSearch } from '../../port/views/threads.ts';
-import type { Ask, Params, Scan } from '../ask.ts';
+import type { Ask, Params, Points, Scan } from '../ask.ts';
 import { UNINDEXED } from '../rows/metadata-pairs.ts';
 import { VISIBLE } from '../rows/thread-index.ts';
 import { selectThreads } from './any-thread.ts';
@@ -194,12 +194,12 @@ export async function answerCount(ask: Ask, plan: ThreadPlan, cap: number): Prom
   return total.isNear ? TOTAL.answer(ask, total) : ask.scan(TOTAL, total);
 }
 
-export const PAGE: Scan<[Query], Row[]> = {
+export const PAGE: Scan<[Query], Row[], Points> = {
   name: 'threads.page',
   answer: async (ask, { sql, params }) => readThreads(ask, await ask.all(sql, params)),
 };
 
-export const TOTAL: Scan<[Query], number> = {
+export const TOTAL: Scan<[Query], number, Points> = {
   name: 'threads.total',
   answer: async (ask, { sql, params }) => (await ask.get<{ n: number }>(sql, params))!.n,
 };
@@ -214,7 +214,7 @@ export const JUDGED: Scan<[JudgedQuery, Asked], { rows: Row[]; total: number }> 
 };
 
 /** Whole rows of the threads that the rows name, in their order. */
-async function readThreads(ask: Omit<Ask, 'scan'>, rows: readonly Row[]): Promise<Row[]> {
+async function readThreads(ask: Points, rows: readonly Row[]): Promise<Row[]> {
   const ids = rows.map((row) => row['thread_id'] as string);
   const sql = selectThreads(ask.dialect.oneOf('t.thread_id', 'ids'));
   const byId = new Map((await ask.all(sql, { ids })).map((row) => [row['thread_id'] as string, row]));

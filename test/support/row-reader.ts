@@ -1,8 +1,8 @@
-/** Reads derived rows at once, for the adapter's own statements and for tests. */
-import { openCells } from '../sql/coder.ts';
-import type { Row } from '../port/rows.ts';
-import type { Params } from '../sql/ask.ts';
-import type { Prepare } from './statements.ts';
+/** Reads derived rows at once. */
+import { openCells } from '../../src/store/sql/coder.ts';
+import type { Row } from '../../src/store/port/rows.ts';
+import type { Params } from '../../src/store/sql/ask.ts';
+import type { Prepare } from '../../src/store/sqlite/statements.ts';
 
 export interface RowReader {
   all<R extends Row = Row>(sql: string, params?: Params): R[];
