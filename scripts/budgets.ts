@@ -26,9 +26,9 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1825,
-  'src/store/postgres': 2190,
-  'src/store/sql': 8326,
-  'src/store/sqlite': 2221,
+  'src/store/postgres': 2197,
+  'src/store/sql': 8351,
+  'src/store/sqlite': 2223,
   'src/streams': 1043,
   'src/studio': 5837,
   'src/thread': 1695,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78584,
+  test: 78611,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -64,7 +64,14 @@ export async function startPostgres({ fsync = false, version }: PostgresOptions 
     databaseDir,
     ...{ port, user: 'postgres', password: 'postgres', persistent: false },
     createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--locale=C', '--encoding=UTF8', '--no-sync'],
+    // Another order and case of texts than SQLite has.
+    initdbFlags: [
+      '--locale=C',
+      '--locale-provider=icu',
+      '--icu-locale=en-US',
+      '--encoding=UTF8',
+      '--no-sync',
+    ],
     postgresFlags: [
       `fsync=${fsync ? 'on' : 'off'}`,
       'listen_addresses=127.0.0.1',

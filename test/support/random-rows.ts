@@ -97,7 +97,7 @@ export function randomRows(random: Random): Rows {
   const many = <T>(n: number, make: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => make(i));
   const content = () => ({
     graph_id: random.pick(['agent', 'Other']),
-    name: random.pick(WORDS.slice(0, 4)),
+    name: random.pick([...WORDS.slice(0, 4), 'Ä', 'a\u0001b']),
     description: maybe('about'),
     config: '{}',
     context: '{}',
@@ -172,8 +172,12 @@ export function randomRows(random: Random): Rows {
       ),
     };
   });
+  // Longer than what an index of PostgreSQL takes, and too mixed to be compressed.
+  const long = String.fromCharCode(...many(511, () => random.int(0x4e00, 0x9fff)));
   const items = ids('i', 400).map((item_id) => {
-    const namespace = many(random.int(1, 3), () => random.pick(['u', 'v', 'Ä', '%', 'u0']));
+    const namespace = many(random.int(1, 3), () =>
+      random.pick(['u', 'v', 'Ä', '%', 'u0', `${long}a`, `${long}b`]),
+    );
     return {
       ...{ item_id, namespace: JSON.stringify(namespace), key: random.pick(['k', 'l', 'é']) },
       ...{

@@ -8,19 +8,23 @@ import type { SharedContext, WorkContext } from '../sql/work.ts';
 /** Order and equality of texts are those of their bytes, as on SQLite. */
 const TEXT = 'text COLLATE "C"';
 const TYPES = {
-  ...{ text: TEXT, id: TEXT, integer: 'bigint', small: 'integer', real: 'double precision' },
+  ...{ text: TEXT, long: TEXT, id: TEXT, integer: 'bigint', small: 'integer', real: 'double precision' },
   ...{ content: 'bytea', pairs: 'text[]', order: 'bigint GENERATED ALWAYS AS IDENTITY' },
 } as const;
 
 /** NULL of a type. */
 export const nullOf = (declared: string): string => `NULL::${TYPES[baseOf(declared)]}`;
 
+/** An index takes 2,704 bytes: twice as many characters of four bytes each, and ids beside them. */
+const MAX_INDEXED_CHARS = 300;
+const beginning = (text: string): string => `left(${text}, ${MAX_INDEXED_CHARS})`;
+
 /** The statements that create a table and its indexes. */
 export function toPostgres(name: string, table: Table): string[] {
   const sets = Object.keys(table.columns).filter((column) => baseOf(table.columns[column]!) === 'pairs');
   return [
     // Rows of several nodes come in the order of `seq`: their ids come from blocks.
-    ...toSql(name, table, { types: TYPES, order: 'seq' }),
+    ...toSql(name, table, { types: TYPES, order: 'seq', beginning }),
     ...sets.map((column) => `CREATE INDEX ${name}_${column} ON ${name} USING gin (${column})`),
   ];
 }
@@ -28,6 +32,9 @@ export function toPostgres(name: string, table: Table): string[] {
 export const DIALECT: Dialect = {
   oneOf: (column, parameter) => `${column} = ANY(@${parameter})`,
   storedId: (column) => column,
+  bounds: (column, comparison, parameter) =>
+    `${beginning(column)} ${comparison} ${beginning(`@${parameter}`)}`,
+  order: (column) => `${beginning(column)}, ${column}`,
   holders: (parameter) => `SELECT thread_id FROM threads WHERE ${VISIBLE} AND pairs && @${parameter}`,
   carries: (parameter) => `t.pairs && @${parameter}`,
   holds: (parameter) => `t.pairs && @${parameter}`,

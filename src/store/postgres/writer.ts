@@ -29,8 +29,8 @@ const RETRY_MS = 100;
 const RETRIED = /^(?:40P01|40001)$/;
 const MAX_RETRIES = 5;
 const UNIQUE_VIOLATION = '23505';
-/** SQLSTATEs of statements that are wrong because of the batch's own values. */
-const MALFORMED = /^2[123]/;
+/** SQLSTATEs of statements that are wrong because of the batch's own values, or that exceed a limit of the engine. */
+const MALFORMED = /^(?:2[123]|54)/;
 const AWAY = 'the database does not answer';
 const NO_ROOM = /^53[01]00$/;
 

@@ -2,10 +2,11 @@
 
 /**
  * `content` is what clients and graphs say and may be sealed; ids, times, statuses, names, schedules and metadata are
- * not. `id`: a UUID may be stored as its 16 bytes. `small` takes 32 bits. `pairs` is a set of texts. `order`: the number of
+ * not. An index may hold the beginning of a `long` text alone. `id`: a UUID may be stored as its 16 bytes. `small` takes 32 bits. `pairs` is a set of texts. `order`: the number of
  * the row in the order of writing. `?`: NULL is a value too.
  */
-export type ColumnType = 'text' | 'id' | 'integer' | 'small' | 'real' | 'content' | 'pairs' | 'order';
+export type ColumnType =
+  'text' | 'long' | 'id' | 'integer' | 'small' | 'real' | 'content' | 'pairs' | 'order';
 
 export interface Table {
   /** One column, or several with commas. */
@@ -30,6 +31,8 @@ interface Syntax {
   readonly types: Readonly<Record<ColumnType, string>>;
   /** Name of the columns `order`. Undefined: row ids have that order, and only keys are columns of it. */
   readonly order?: string;
+  /** What an index holds of a `long` text; all of it by default. */
+  readonly beginning?: (column: string) => string;
   /** Follows the columns. */
   readonly options?: string;
 }
@@ -41,7 +44,11 @@ export const contentOf = ({ columns }: Table): string[] =>
   Object.keys(columns).filter((column) => baseOf(columns[column]!) === 'content');
 
 /** Statements that create a table and its indexes. */
-export function toSql(name: string, table: Table, { types, order, options = '' }: Syntax): string[] {
+export function toSql(
+  name: string,
+  table: Table,
+  { types, order, beginning = (column) => column, options = '' }: Syntax,
+): string[] {
   const { key, columns, unique, indexes = {} } = table;
   const declared = Object.entries(columns).flatMap(([column, type]) => {
     const isOrder = type === 'order';
@@ -52,11 +59,12 @@ export function toSql(name: string, table: Table, { types, order, options = '' }
   });
   if (!(key in columns)) declared.push(`PRIMARY KEY (${key})`);
   if (unique !== undefined) declared.push(`UNIQUE (${unique})`);
+  const held = (column: string): string => (columns[column] === 'long' ? beginning(column) : column);
   return [
     `CREATE TABLE ${name} (${declared.join(', ')})${options}`,
     ...Object.entries(indexes).map(([index, { on, where, unique: isUnique, isOrdered }]) => {
       const then = isOrdered && order !== undefined ? `, ${order}` : '';
-      return `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${index} ON ${name} (${on}${then})${where ? ` WHERE ${where}` : ''}`;
+      return `CREATE ${isUnique ? 'UNIQUE ' : ''}INDEX ${index} ON ${name} (${on.split(', ').map(held).join(', ')}${then})${where ? ` WHERE ${where}` : ''}`;
     }),
   ];
 }

@@ -13,6 +13,8 @@ const DIALECT: Dialect = {
     `EXISTS (SELECT 1 FROM thread_pairs AS held WHERE held.thread_id = t.thread_id AND held.pair ${within(parameter)})`,
   carries: (parameter) =>
     `EXISTS (SELECT 1 FROM json_each(t.pairs) AS carried WHERE carried.value ${within(parameter)})`,
+  bounds: () => '1 = 1',
+  order: (column) => column,
   storedId: (column) => `stored_id(${column})`,
 };
 

@@ -12,7 +12,7 @@ export const FORMAT = 100;
 export const IMPORTING = 1;
 
 const TYPES = {
-  ...{ text: 'TEXT', id: 'ANY', integer: 'INTEGER', small: 'INTEGER', real: 'REAL' },
+  ...{ text: 'TEXT', long: 'TEXT', id: 'ANY', integer: 'INTEGER', small: 'INTEGER', real: 'REAL' },
   ...{ content: 'ANY', pairs: 'TEXT', order: 'INTEGER' },
 } as const;
 

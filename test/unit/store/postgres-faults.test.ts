@@ -1,5 +1,6 @@
 /** A database that is not what it should be, or goes away: nothing is lost, nothing is done twice, and one line says why. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { EXIT_UNAVAILABLE, exitCodeOf } from '../../../src/cli/exit-codes.ts';
 import { LogAway, LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import { readAddress } from '../../../src/kernel/database-address.ts';
@@ -44,7 +45,9 @@ test('an address that names no usable database is refused in one line without th
 test('a database of another encoding is refused, whatever a log would write', async () => {
   const session = await connect(readAddress(url()));
   for (const encoding of ['LATIN1', 'SQL_ASCII']) {
-    await session.ask(`CREATE DATABASE other_${encoding} ENCODING '${encoding}' TEMPLATE template0`);
+    await session.ask(
+      `CREATE DATABASE other_${encoding} ENCODING '${encoding}' TEMPLATE template0 LOCALE_PROVIDER libc`,
+    );
     const { port } = new URL(url());
     const address = `postgres://postgres:postgres@127.0.0.1:${port}/other_${encoding.toLowerCase()}`;
     await refused(address, new RegExp(`encoded as ${encoding}: create a database with ENCODING 'UTF8'`));
@@ -195,6 +198,15 @@ test('L4 a commit for which the database has no room is not done, and the next o
   });
   await session.ask('DROP TRIGGER full_disk ON events');
   await session.end();
+  committed(await log.commit(batch([append('s', 0, 'a')])));
+  await log.close();
+});
+
+test('a commit with a name that is too long for an index fails for good, and the next one is done', async () => {
+  const log = await openTestPostgres(`${url()}?schema=long_names`);
+  // No database can compress it.
+  const name = randomBytes(10_000).toString('base64');
+  await assert.rejects(log.commit(batch([append(name, 0, 'a')])), { code: '54000' });
   committed(await log.commit(batch([append('s', 0, 'a')])));
   await log.close();
 });

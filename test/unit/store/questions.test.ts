@@ -161,10 +161,14 @@ function randomQuestions(random: Random, rows: Rows): Question[] {
       assistants.search(
         {
           ...{ ...page, sortBy: random.pick(ASSISTANT_SORTS), sortOrder, ...(metadata && { metadata }) },
-          ...some({ graphId: 'agent', name: random.pick(['B', 'an', '%', '']) }),
+          ...some({ graphId: 'agent', name: random.pick(['B', 'an', '%', '', 'Ä', '00']) }),
         },
         filter,
       ),
+    ({ assistants }) =>
+      assistants.search({
+        ...{ limit: 5, offset: 0, sortBy: 'name', sortOrder, name: random.pick(['Ä', '00']) },
+      }),
     ({ assistants }) => assistants.versions({ assistantId, ...page, ...(metadata && { metadata }) }, filter),
     ({ assistants }) => assistants.version(assistantId, random.int(1, 3), filter),
 

@@ -31,9 +31,9 @@ export const SEARCH: Scan<
   async answer(ask, search, filter) {
     const where = whereEqual({ graph_id: search.graphId });
     if (search.name !== undefined && search.name !== '') {
-      // All engines replace texts in the same way.
-      where.clauses.push("replace(lower(name), lower(@name), '') <> lower(name)");
-      where.params['name'] = search.name;
+      // All engines replace texts in the same way, but a parameter has the language of the database.
+      where.clauses.push("replace(lower(name), @name, '') <> lower(name)");
+      where.params['name'] = lower(search.name);
     }
     const order = search.sortOrder === 'asc' ? 'ASC' : 'DESC';
     const isText = search.sortBy === 'name' || search.sortBy === 'graph_id';
@@ -43,12 +43,19 @@ export const SEARCH: Scan<
     const { rows, total } = await judge<AssistantRow>(
       ask,
       { sql, params: where.params },
-      ({ metadata, system }) => passes(metadata, wanted) && (system === 1 || passes(metadata, filter)),
+      ({ name, metadata, system }) =>
+        // An engine that escapes characters finds more.
+        lower(name).includes(lower(search.name ?? '')) &&
+        passes(metadata, wanted) &&
+        (system === 1 || passes(metadata, filter)),
       search,
     );
     return { assistants: rows.map(toRecord), total };
   },
 };
+
+/** As engines do it: other letters keep their case. */
+const lower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 const toRecord = (row: AssistantRow): AssistantRecord => ({
   system: row.system === 1,

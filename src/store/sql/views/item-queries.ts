@@ -60,6 +60,10 @@ interface WindowRow extends PlaceRow {
   data: string | null;
 }
 
+const INSIDE = 'path >= @path AND path < @end';
+const within = ({ dialect: { bounds } }: Pick<Ask, 'dialect'>): string =>
+  `${bounds('path', '>=', 'path')} AND ${bounds('path', '<=', 'end')} AND ${INSIDE}`;
+
 /** Candidates of the next window behind a position. A namespace with few items is one window. */
 export const WINDOW: Scan<
   [ItemScan, Position | undefined],
@@ -69,10 +73,10 @@ export const WINDOW: Scan<
   async answer(ask, { prefix, match, access, now }, after) {
     const path = toPath(prefix);
     const range: Readonly<Record<string, string>> = path === '' ? {} : { path, end: endOfPath(path) };
-    const inside = path === '' ? '1 = 1' : 'path >= @path AND path < @end';
+    const inside = path === '' ? '1 = 1' : INSIDE;
     const isNarrow = path !== '' && after === undefined && (await countUpTo(ask, range)) <= WINDOW_ROWS;
     const from = isNarrow
-      ? `SELECT * FROM items WHERE ${inside}`
+      ? `SELECT * FROM items WHERE ${within(ask)}`
       : `SELECT * FROM items WHERE (updated_at, item_id) < (@before, @id)
          ORDER BY updated_at DESC, item_id DESC LIMIT ${WINDOW_ROWS}`;
     const wanted = parseFilter(match, 'equal');
@@ -101,7 +105,7 @@ export const WINDOW: Scan<
 /** Few are sorted at once; the others are walked in their order of update. */
 async function countUpTo(ask: Points, range: Readonly<Record<string, string>>): Promise<number> {
   const sql = `SELECT count(*) AS n FROM (
-    SELECT 1 FROM items WHERE path >= @path AND path < @end LIMIT ${WINDOW_ROWS + 1}) AS found`;
+    SELECT 1 FROM items WHERE ${within(ask)} LIMIT ${WINDOW_ROWS + 1}) AS found`;
   return (await ask.get<{ n: number }>(sql, range))!.n;
 }
 

@@ -23,16 +23,18 @@ const WINDOW_ROWS = 1_000;
 export const PATHS: Scan<[Range, Filter | undefined, number], SeenPath[]> = {
   name: 'items.paths',
   async answer(ask, range, access, now) {
-    const within = 'bound' in range ? ' AND path < @bound' : '';
+    const { bounds, order } = ask.dialect;
+    const within = 'bound' in range ? `AND ${bounds('path', '<=', 'bound')} AND path < @bound` : '';
     const where =
       'reversed' in range
-        ? 'reversed >= @reversed AND reversed < @end'
-        : `(path, item_id) >= (@path, @id)${within}`;
+        ? `${bounds('reversed', '>=', 'reversed')} AND ${bounds('reversed', '<=', 'end')}
+           AND reversed >= @reversed AND reversed < @end`
+        : `${bounds('path', '>=', 'path')} AND (path, item_id) >= (@path, @id) ${within}`;
     const needsValue = access !== undefined && access.length > 0;
     const found = await ask.all<PlaceRow & { path: string; seen: number; data: string | null }>(
       `SELECT item_id, namespace, key, path, CASE WHEN ${VISIBLE} THEN 1 ELSE 0 END AS seen,
          ${needsValue ? '(SELECT data FROM item_values WHERE item_values.item_id = items.item_id)' : 'NULL'} AS data
-       FROM items WHERE ${where} ORDER BY path, item_id LIMIT ${WINDOW_ROWS + 1}`,
+       FROM items WHERE ${where} ORDER BY ${order('path')}, item_id LIMIT ${WINDOW_ROWS + 1}`,
       { now, ...range },
     );
     return found.map((row) => ({
