@@ -123,7 +123,7 @@ const DATA = {
   RunBegun: z.strictObject(attempt),
   RunRequeued: z.strictObject({
     ...{ ...attempt, reason: text, lost: z.boolean(), deaths: count, charges: count },
-    incarnation: name.optional(),
+    ...{ incarnation: name.optional(), missing: name.optional() },
   }),
   RunCancelRequested: z.strictObject({ ...run, action, ...stop, keep: z.literal('messages').optional() }),
   CheckpointSaved: z.strictObject({ ...attempt, ...saved.shape, usage: usage.optional() }),

@@ -2,7 +2,8 @@
  * Recovers runs that no server executes: those that a dead process left marked as running.
  *
  * X5 Each run is requeued or ends with a recorded reason. X1 An attempt is abandoned only while it is the one that was
- * found. X6 A server that was cut off and has come back did not die.
+ * found. X6 A server that was cut off and has come back did not die; of servers that share a store, one that says nothing may
+ * come back later.
  */
 import type { OnFault } from './fault.ts';
 import type { Threads } from '../actors/threads.ts';
@@ -48,13 +49,17 @@ export async function abandon(
       if (only !== undefined && active.leaseId !== only) return [];
       const kept = await keep(threadId, state, active);
       payloads = kept?.payloads ?? [];
-      const { runId, attempt, leaseId } = active;
+      const { runId, attempt, leaseId, missing } = active;
+      const { isShared: isMissing } = log.nodes;
       const end: ThreadCommand = isAlive
         ? { type: 'RequeueRun', runId, attempt, leaseId, reason: 'the server that executed it was cut off' }
         : {
             type: 'AbandonAttempt',
-            ...{ runId, died: 'server', maxCharges, error: 'AttemptsExceeded' },
-            reason: 'the server process ended while it executed',
+            ...{ runId, died: 'server', isMissing, maxCharges, error: 'AttemptsExceeded' },
+            hasReturned: missing !== undefined && (await log.nodes.hasReturned(missing)),
+            reason: isMissing
+              ? 'the server that executed it said nothing for too long'
+              : 'the server process ended while it executed',
           };
       return [...(kept?.commands ?? []), end];
     },

@@ -19,7 +19,7 @@ import type {
 import type { Seen } from './origin.ts';
 import { completed, endAll, requeued } from './end-facts.ts';
 import { decideImport, type ImportCommand } from './import-decide.ts';
-import { afterDeath, whyOver } from './fault.ts';
+import { afterDeath, whyOver, type Death } from './fault.ts';
 import { cancelOutcome, stopOf, stopReason } from './run-end.ts';
 import {
   accountOf,
@@ -66,14 +66,7 @@ export type ThreadCommand =
   /** Puts the run back into the queue while its process is alive. */
   | ({ type: 'RequeueRun'; reason: string } & Executing)
   /** Ends an attempt whose worker died, charged to the run, or its server. `error` names the run's error if it ends. */
-  | {
-      type: 'AbandonAttempt';
-      runId: string;
-      died: 'worker' | 'server';
-      maxCharges: number;
-      reason: string;
-      error: string;
-    }
+  | ({ type: 'AbandonAttempt'; runId: string; maxCharges: number; reason: string; error: string } & Death)
   | ImportCommand
   | { type: 'DeleteThread' };
 
@@ -280,7 +273,7 @@ function abandonAttempt(
   if (active?.runId !== runId) return refuse({ code: 'run-not-open' });
   const { incarnation, saved } = active;
   const lost = died === 'worker' || hasBegun(active);
-  const account = afterDeath(accountOf(active), died, lost && !saved);
+  const account = afterDeath(accountOf(active), command, lost && !saved, incarnation);
   const lives = died === 'server' && incarnation !== undefined ? { ...account, incarnation } : account;
   const over = whyOver(account, maxCharges);
   const fact: ThreadEvent =

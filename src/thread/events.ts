@@ -191,7 +191,8 @@ export interface ThreadEventMap {
   RunBegun: { threadId: string; runId: string; attempt: number };
   /**
    * The attempt ended and the run is queued again. `lost`: its process died after graph code had begun. `deaths` and
-   * `charges`: the run's account after the event (fault.ts). `incarnation`: token of the server process that died.
+   * `charges`: the run's account after the event, with `missing` (fault.ts). `incarnation`: token of the server process
+   * that died.
    */
   RunRequeued: {
     threadId: string;
@@ -201,6 +202,7 @@ export interface ThreadEventMap {
     lost: boolean;
     deaths: number;
     charges: number;
+    missing?: string;
     incarnation?: string;
   };
   /** `keep`: what the run streams of its unfinished messages is added to the thread's state at its end. */

@@ -11,18 +11,36 @@ export interface Account {
   readonly deaths: number;
   /** Deaths of graph workers that only this run can have caused. */
   readonly charges: number;
+  /** Token of a server that others took for dead. Its death counts at the next one, unless it has come back by then. */
+  readonly missing?: string;
 }
 
 /** Bounds a run that ends every server in which it begins. */
 const MAX_DEATHS = 100;
 
-/** `isFruitless`: the run had begun and saved nothing. */
-export const afterDeath = (
-  { deaths, charges }: Account,
-  died: 'worker' | 'server',
+export interface Death {
+  readonly died: 'worker' | 'server';
+  /** The server may come back. */
+  readonly isMissing?: boolean;
+  /** The server that was missing before has come back. */
+  readonly hasReturned?: boolean;
+}
+
+/** `isFruitless`: the run had begun and saved nothing. `server`: token of the one that executed it. */
+export function afterDeath(
+  known: Account,
+  { died, isMissing = false, hasReturned = false }: Death,
   isFruitless: boolean,
-): Account =>
-  died === 'worker' ? { deaths, charges: charges + 1 } : { deaths: deaths + (isFruitless ? 1 : 0), charges };
+  server: string | undefined,
+): Account {
+  const { charges, missing } = known;
+  if (died === 'worker') return { ...known, charges: charges + 1 };
+  const deaths = known.deaths + (missing === undefined || hasReturned ? 0 : 1);
+  if (!isFruitless) return { deaths, charges };
+  return isMissing && server !== undefined
+    ? { deaths, charges, missing: server }
+    : { deaths: deaths + 1, charges };
+}
 
 /** Reason for ending the run instead of retrying it, else undefined. */
 export function whyOver({ deaths, charges }: Account, maxCharges: number): string | undefined {

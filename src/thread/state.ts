@@ -132,8 +132,12 @@ function apply(state: LivingThread, event: ThreadEvent): ThreadState {
       const active = activeOf(state);
       if (active === undefined) return state;
       const { runId, attempt, base, checkpointed, usage } = active;
-      const { deaths, charges } = event.data;
-      const account = { ...(deaths > 0 && { deaths }), ...(charges > 0 && { charges }) };
+      const { deaths, charges, missing } = event.data;
+      const account = {
+        ...(deaths > 0 && { deaths }),
+        ...(charges > 0 && { charges }),
+        ...(missing !== undefined && { missing }),
+      };
       const run: QueuedRun = { ...account, runId, attempt, base, checkpointed, ...(usage && { usage }) };
       return { status: 'queued', ...livingFieldsOf(state), queue: [run, ...state.queue] };
     }
@@ -185,12 +189,15 @@ function settle(state: LivingThread, runId: string, head: string | null): Living
 export const isStepEnd = ({ source }: { readonly source: string }): boolean => source === 'loop';
 
 function withoutAccount(active: ActiveRun): ActiveRun {
-  if (active.saved && active.deaths === undefined && active.charges === undefined) return active;
-  const { deaths: _, charges: __, ...run } = active;
+  const { deaths, charges, missing, ...run } = active;
+  if (active.saved && (deaths ?? charges ?? missing) === undefined) return active;
   return { saved: true, ...run };
 }
 
-export const accountOf = ({ deaths = 0, charges = 0 }: QueuedRun): Account => ({ deaths, charges });
+export const accountOf = ({ deaths = 0, charges = 0, missing }: QueuedRun): Account => ({
+  ...{ deaths, charges },
+  ...(missing !== undefined && { missing }),
+});
 
 /** Graph code of the attempt may have begun. A first attempt has no mark of it and always counts as begun. */
 export const hasBegun = ({ begun, attempt }: ActiveRun): boolean => begun === true || attempt === 1;

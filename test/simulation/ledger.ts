@@ -51,7 +51,11 @@ export interface Ledger {
   hasVanished(id: string): boolean;
 }
 
-export function createLedger(schedule: Schedule, onDelivered: (deliveryId: string) => void): Ledger {
+export function createLedger(
+  schedule: Schedule,
+  onDelivered: (deliveryId: string) => void,
+  hasReturned: ((id: string) => boolean) | undefined,
+): Ledger {
   const heard: Recorded[] = [];
   const purged = new Map<string, number>();
   const owing = new Set<string>();
@@ -65,7 +69,7 @@ export function createLedger(schedule: Schedule, onDelivered: (deliveryId: strin
   /** By thread: the run that executes. */
   const executing = new Map<string, string>();
   const runsByOrdinal = new Map<string, Map<number, string>>();
-  const accounts = createAccounts();
+  const accounts = createAccounts(hasReturned);
 
   function noteOrdinal(event: Recorded, { threadId, runId }: { threadId: string; runId: string }): void {
     const known = runsByOrdinal.get(threadId) ?? new Map<number, string>();

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createRandom } from '../support/random.ts';
 import { seededIds } from '../support/with-log.ts';
 import { createClients } from './clients.ts';
+import { hasReturned } from '../../src/store/sql/nodes.ts';
 import { openDisk } from './disk.ts';
 import { createFaults, type Fault } from './faults.ts';
 import { makePlan, type Plan } from './graphs.ts';
@@ -54,7 +55,9 @@ export async function liveOnce(
   };
   const disruptions = { count: 0 };
   const receivers = createReceivers(schedule, random, faults, disruptions);
-  const ledger = createLedger(schedule, (deliveryId) => receivers.assertAccepted(deliveryId));
+  const isBack = (id: string): boolean => disk.run(hasReturned(id));
+  const onDelivered = (id: string): void => receivers.assertAccepted(id);
+  const ledger = createLedger(schedule, onDelivered, servers > 1 ? isBack : undefined);
   const disk = openDisk({
     now: () => schedule.now(),
     elapsed: () => schedule.elapsed,

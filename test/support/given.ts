@@ -176,6 +176,10 @@ export const ask = {
     type: 'AbandonAttempt',
     ...{ runId, died, maxCharges, reason: 'lost', error: 'Lost' },
   }),
+  miss: (runId: string, hasReturned = false): ThreadCommand => ({
+    type: 'AbandonAttempt',
+    ...{ runId, died: 'server', isMissing: true, hasReturned, maxCharges: 3, reason: 'lost', error: 'Lost' },
+  }),
   deleteThread: (): ThreadCommand => ({ type: 'DeleteThread' }),
   importThread: (events: readonly ThreadEvent[], metadata: JsonObject = {}): ThreadCommand => ({
     type: 'ImportThread',

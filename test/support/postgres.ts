@@ -42,7 +42,7 @@ export interface Postgres {
   /** Of an empty database. */
   readonly url: string;
   /** Ends at once, as `pg_ctl stop -m immediate` does, and starts again on what is there. */
-  restart(): Promise<void>;
+  restart(meanwhile?: () => Promise<unknown>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -88,10 +88,11 @@ export async function startPostgres({ fsync = false, version }: PostgresOptions 
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    async restart() {
+    async restart(meanwhile = async () => undefined) {
       const [pid] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n');
       process.kill(Number(pid), 'SIGQUIT');
       await until('the database has ended', async () => !existsSync(`/proc/${pid}`));
+      await meanwhile();
       await server.start();
     },
     stop: () => server.stop(),

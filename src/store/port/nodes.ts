@@ -57,6 +57,8 @@ export interface Nodes {
   claimThreads(now: number, limit: number): Promise<string[]>;
   /** Threads with a run that executes on no living node. Other nodes are not given them for a while. */
   takeOver(): Promise<Orphan[]>;
+  /** Whether a node that was gone turned out to live: its server goes on as another node. */
+  hasReturned(id: string): Promise<boolean>;
   /** Threads with a run that this node executes, as the log says. */
   held(): Promise<string[]>;
   /** Those of the tasks that no other living node works at. They are this node's until it is gone or `release`s them. */

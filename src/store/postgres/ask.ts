@@ -5,7 +5,8 @@ import { SearchRefused } from '../port/views/views.ts';
 import type { Ask, Params, Points, Scan, Walks } from '../sql/ask.ts';
 import { ask, type Run, type StepParams } from '../sql/work.ts';
 import { DIALECT } from './dialect.ts';
-import type { Pool, Session } from './sessions.ts';
+import type { Pool } from './pool.ts';
+import type { Session } from './sessions.ts';
 
 /** Rows that a question judges at once. */
 const WINDOW_ROWS = 256;

@@ -1,5 +1,5 @@
 /** The event log in a PostgreSQL database. See port/log.ts for what it keeps. */
-import type { Clock, FollowingClock } from '../../kernel/clock.ts';
+import { systemClock, type Clock, type FollowingClock } from '../../kernel/clock.ts';
 import type { EventLog, Notice } from '../port/log.ts';
 import { noticeOf } from '../port/notice.ts';
 import { createBatchWriter } from '../sql/batch-writer.ts';
@@ -18,16 +18,20 @@ import { createAsk } from './ask.ts';
 import { atDatabase } from './database.ts';
 import { lookAt, nextFrames } from './look.ts';
 import { joinNodes } from './nodes.ts';
+import { createConnections } from './connections.ts';
+import { createPool } from './pool.ts';
 import { assertUsable } from './usable.ts';
-import { reasonOf, unusable } from './reasons.ts';
+import { unusable } from './reasons.ts';
 import { assertRights, prepareSchema, tableBytes } from './schema.ts';
-import { connect, createPool, isCrowded, type Plans, type Session } from './sessions.ts';
+import type { Session } from './sessions.ts';
 import { contextOf } from './dialect.ts';
 import { openWakeUps } from './wake-ups.ts';
 import { createWriter } from './writer.ts';
 
 /** Scans may take long; the others are for points. */
 const SCAN_SESSIONS = 2;
+/** A log that closes does not wait longer for a database that says nothing. */
+const MAX_DRAIN_MS = 5_000;
 
 export interface PostgresLogOptions {
   readonly url: string;
@@ -61,7 +65,8 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   });
   const listenTo = await readListenAddress(options.listenUrl, address, place);
   const context = contextOf(coder);
-  const open = noticing(address, options.onWarning);
+  const connections = createConnections({ address, listenTo, tell: options.onWarning });
+  const { open } = connections;
   const points = createPool(open, address.pool - SCAN_SESSIONS);
   const scans = createPool(() => open('any'), SCAN_SESSIONS);
   const read = <T>(work: Work<T>): Promise<T> => points.lend((session) => session.run(work));
@@ -89,7 +94,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const node = await joinNodes({ url: options.url, clock, run: read }).catch((error: unknown) => {
     throw unusable(address, error);
   });
-  const wakeUps = openWakeUps(listenTo, () => node.nodes.count, {
+  // What connections that are silent owe is not waited for any longer.
+  node.nodes.onCutOff(connections.cut);
+  const wakeUps = openWakeUps(connections.listen, () => node.nodes.count, {
     look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),
     frames: (after) => readMoment(nextFrames(context, after)),
     tell: (elsewhere, frames) => announce({ events: [], frames, untracked: new Map(), elsewhere }),
@@ -111,7 +118,9 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
     views: createViews(createAsk(points, scans, openCells(coder)), payloads.containing),
     nodes: node.nodes,
     async close() {
+      const cancelCut = systemClock().after(MAX_DRAIN_MS, connections.cut);
       await writer.drain();
+      cancelCut();
       await writer.stop();
       await Promise.all([wakeUps.close(), points.close(), scans.close(), node.leave()]);
     },
@@ -136,29 +145,6 @@ async function readListenAddress(
       throw new Error(`expected the tables of ${address.shown}, found others, or none`);
   });
   return listenTo;
-}
-
-/** Connects, and tells once that this does not succeed, and once that it does again. */
-function noticing(
-  address: Address,
-  tell: (text: string) => void = () => undefined,
-): (plans?: Plans) => Promise<Session> {
-  let isAway = false;
-  return async (plans) => {
-    try {
-      const session = await connect(address, plans);
-      if (isAway) tell(`${address.shown} answers again`);
-      isAway = false;
-      return session;
-    } catch (error) {
-      if (!isAway)
-        tell(
-          `${address.shown}: ${reasonOf(error, address)}; until then ${isCrowded(error) ? 'requests wait for a connection' : 'changes wait, and reads are refused'}`,
-        );
-      isAway = true;
-      throw error;
-    }
-  };
 }
 
 function* prepareLog(

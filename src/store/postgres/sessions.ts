@@ -1,7 +1,7 @@
-/** Connections to a database: how they are made, what each runs, and the pool that lends them. */
+/** Connections to a database: how they are made, and what each runs. */
 import pg from 'pg';
 import { systemClock } from '../../kernel/clock.ts';
-import { LogAway } from '../port/log-failures.ts';
+import { within } from '../../kernel/within.ts';
 import type { Row } from '../port/rows.ts';
 import type { Params } from '../sql/ask.ts';
 import { ask, type StepParams, type Work } from '../sql/work.ts';
@@ -21,10 +21,14 @@ export interface Session {
   onLost(listener: () => void): void;
   /** Hears what other connections say on channels that this one listens on. */
   onNotification(listener: (payload: string) => void): void;
+  /** Loses the connection at once, without a word to the server. */
+  cut(): void;
   end(): Promise<void>;
 }
 
 const CONNECT_MS = 5_000;
+/** A server that does not take leave for so long is left. */
+const END_MS = 1_000;
 /** A server that says nothing for so long is gone. */
 const ANSWER_MS = 60_000;
 const OLDEST = 150_000;
@@ -117,14 +121,29 @@ async function connectTo(
     const { processID } = client as unknown as { processID: number };
     return toSession(client, pid !== processID);
   } catch (error) {
-    await client.end().catch(() => undefined);
+    await leave(client);
     throw error;
   }
 }
 
+const connectionOf = (client: pg.Client): Wire & NodeJS.EventEmitter =>
+  (client as unknown as { connection: Wire & NodeJS.EventEmitter }).connection;
+
+const destroy = (client: pg.Client): void =>
+  connectionOf(client).stream.destroy(new Error('it does not answer'));
+
+async function leave(client: pg.Client): Promise<void> {
+  await within(
+    systemClock(),
+    END_MS,
+    client.end().catch(() => undefined),
+  );
+  destroy(client);
+}
+
 function toSession(client: pg.Client, isPooled: boolean): Session {
   const prepared: Prepared = { statements: new Map(), demanding: new Map(), count: 0, ids: new Map() };
-  const { connection } = client as unknown as { connection: Wire & NodeJS.EventEmitter };
+  const connection = connectionOf(client);
   const { after } = systemClock();
   const listeners: (() => void)[] = [];
   let current: Exchange | undefined;
@@ -144,7 +163,7 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
   const begin = <T>(work: Work<T>, transaction: Transaction): Promise<T> =>
     new Promise((resolve, reject) => {
       const ms = transaction === 'open' ? Infinity : ANSWER_MS;
-      const cancel = after(ms, () => connection.stream.destroy(new Error('it does not answer')));
+      const cancel = after(ms, () => destroy(client));
       const exchange = createExchange(prepared, work, transaction, (error, value) => {
         cancel();
         if (error instanceof ConnectionLost) isLost = true;
@@ -181,90 +200,16 @@ function toSession(client: pg.Client, isPooled: boolean): Session {
       void client.on('notification', ({ processId, payload = '' }) => {
         if (processId !== (client as unknown as { processID: number }).processID) listener(payload);
       }),
-    end: async () => {
+    cut() {
       isLost = true;
-      await client.end().catch(() => undefined);
+      destroy(client);
+    },
+    async end() {
+      isLost = true;
+      await leave(client);
     },
   };
 }
-
-export interface Pool {
-  /** One session of those that are free, made when there are too few. Rejects with `LogAway` while the database is away. */
-  lend<T>(use: (session: Session) => Promise<T>): Promise<T>;
-  /** How many wait for a session. */
-  readonly waiting: number;
-  close(): Promise<void>;
-}
-
-export function createPool(open: () => Promise<Session>, max: number): Pool {
-  const free: Session[] = [];
-  const waiting: (() => void)[] = [];
-  const all = new Set<Session>();
-  let lent = 0;
-  let isClosed = false;
-
-  async function take(): Promise<Session> {
-    if (isClosed) throw closed();
-    if (lent >= max) await new Promise<void>((resolve) => waiting.push(resolve));
-    else lent += 1;
-    for (;;) {
-      for (let session = free.pop(); session !== undefined; session = free.pop())
-        if (!session.isLost) return session;
-      try {
-        return await add();
-      } catch (error) {
-        if (!isCrowded(error) || lent === 1) {
-          pass();
-          throw away(error);
-        }
-      }
-      // The others that hold a session, or try to make one, pass theirs on.
-      lent -= 1;
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
-  }
-
-  async function add(): Promise<Session> {
-    const session = await open();
-    if (isClosed) {
-      await session.end();
-      throw closed();
-    }
-    all.add(session);
-    session.onLost(() => all.delete(session));
-    return session;
-  }
-
-  /** The right to a session goes to the one that waits longest. */
-  function pass(): void {
-    const next = waiting.shift();
-    if (next === undefined) lent -= 1;
-    else next();
-  }
-
-  return {
-    async lend(use) {
-      const session = await take();
-      try {
-        return await use(session);
-      } catch (error) {
-        throw away(error);
-      } finally {
-        if (!session.isLost) free.push(session);
-        pass();
-      }
-    },
-    get waiting() {
-      return waiting.length;
-    },
-    async close() {
-      isClosed = true;
-      await Promise.all([...all].map((session) => session.end()));
-    },
-  };
-}
-
-const closed = (): LogAway => new LogAway('the log is closed');
 
 /** The database, or the role, has as many connections as it may. */
 const CROWDED = '53300';
@@ -285,11 +230,3 @@ export const isAway = (error: unknown): boolean =>
   (error instanceof Error &&
     (CONNECTION.test((error as { code?: string }).code ?? '') ||
       /^(?:timeout expired|Connection terminated)/.test(error.message)));
-
-/** `LogAway` in the place of an error of the connection. */
-const away = (error: unknown): unknown =>
-  isAway(error)
-    ? Object.assign(new LogAway(`the database does not answer: ${(error as Error).message}`), {
-        cause: error,
-      })
-    : error;

@@ -5,10 +5,9 @@
  */
 import { systemClock } from '../../kernel/clock.ts';
 import type { Elsewhere, EventLog, Notice } from '../port/log.ts';
-import type { Address } from '../../kernel/database-address.ts';
 import { createFollower, type FollowerOptions } from '../sql/follower.ts';
 import { createHintBuffer, readHint, type Hint } from '../sql/hints.ts';
-import { connect, type Session } from './sessions.ts';
+import type { Session } from './sessions.ts';
 
 export interface WakeUps {
   readonly follow: EventLog['follow'];
@@ -32,8 +31,12 @@ const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(
 
 const ANYTHING: Hint = { mayStart: false, changed: undefined };
 
-/** `nodes`: how many live. */
-export function openWakeUps(address: Address, nodes: () => number, options: FollowerOptions): WakeUps {
+/** `connect`: to the database itself. `nodes`: how many live. */
+export function openWakeUps(
+  connect: () => Promise<Session>,
+  nodes: () => number,
+  options: FollowerOptions,
+): WakeUps {
   const { after, monotonic } = systemClock();
   const { follow, note, hear, close } = createFollower(options);
   const buffer = createHintBuffer();
@@ -45,7 +48,7 @@ export function openWakeUps(address: Address, nodes: () => number, options: Foll
 
   async function listen(): Promise<void> {
     try {
-      const own = (session = await connect(address));
+      const own = (session = await connect());
       own.onLost(() => session === own && listenLater());
       if (isClosed) return await own.end();
       own.onNotification((text) => {

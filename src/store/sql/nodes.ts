@@ -7,10 +7,8 @@ import { NODE_TTL_MS, type NodeRecord, type Orphan } from '../port/nodes.ts';
 import { NEXT_DUE } from './views/due-queries.ts';
 import { rows, write, type SharedContext, type Work } from './work.ts';
 
-/** Time for which a thread that was claimed is not given to others. */
+/** Time for which a thread that was claimed or taken over is not given to others. */
 const CLAIM_MS = 5_000;
-/** Time for which a takeover is not given to others: it may read all frames of a run. */
-const TAKEOVER_MS = 30_000;
 const MAX_TAKEN_OVER = 100;
 /** Time for which the rows of nodes that are gone are kept: `cut_off` tells which of them did not die. */
 const MAX_AGE_MS = 3_600_000;
@@ -117,7 +115,7 @@ export function* takeOver(context: SharedContext): Work<Orphan[]> {
     `WITH orphans AS MATERIALIZED (
        SELECT thread_id FROM queue WHERE ${orphanWhere(context)}
        ORDER BY thread_id LIMIT ${MAX_TAKEN_OVER} ${skipLocked})
-     UPDATE queue SET picked_until = ${clock} + ${TAKEOVER_MS} FROM orphans
+     UPDATE queue SET picked_until = ${clock} + ${CLAIM_MS} FROM orphans
      WHERE queue.thread_id = orphans.thread_id
      RETURNING queue.thread_id, queue.holder,
        coalesce((SELECT cut_off FROM nodes WHERE id = queue.holder), 0) AS cut_off`,
@@ -126,6 +124,11 @@ export function* takeOver(context: SharedContext): Work<Orphan[]> {
   return found.map(({ thread_id: threadId, holder, cut_off: cutOff }) => ({
     ...{ threadId, holder, isAlive: cutOff === 1 },
   }));
+}
+
+export function* hasReturned(id: string): Work<boolean> {
+  const found: unknown[] = yield rows('SELECT 1 FROM nodes WHERE id = ? AND cut_off = 1', [id]);
+  return found.length > 0;
 }
 
 export function* heldThreads(id: string): Work<string[]> {

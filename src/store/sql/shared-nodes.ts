@@ -1,7 +1,16 @@
 /** The `Nodes` of a store that several servers share. */
 import type { Due, Nodes } from '../port/nodes.ts';
 import type { Membership } from './membership.ts';
-import { claimThreads, heldThreads, livingNodes, look, release, reserve, takeOver } from './nodes.ts';
+import {
+  claimThreads,
+  hasReturned,
+  heldThreads,
+  livingNodes,
+  look,
+  release,
+  reserve,
+  takeOver,
+} from './nodes.ts';
 import type { Run, SharedContext } from './work.ts';
 
 const KINDS: readonly Due[] = ['runs', 'crons', 'deliveries'];
@@ -34,6 +43,7 @@ export function createSharedNodes(
     all: () => run(livingNodes(context)),
     claimThreads: (now, limit) => run(claimThreads(context, now, limit)),
     takeOver: () => run(takeOver(context)),
+    hasReturned: (id) => run(hasReturned(id)),
     held: async () => (self.id === undefined ? [] : run(heldThreads(self.id))),
     async reserve(tasks) {
       const { id } = self;

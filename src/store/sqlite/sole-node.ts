@@ -20,6 +20,7 @@ export function createSoleNode({ runs, due }: Pick<Views, 'runs' | 'due'>, now: 
     claimThreads: dueThreads,
     takeOver: async () =>
       (await busyThreads()).map((threadId) => ({ threadId, holder: null, isAlive: false })),
+    hasReturned: async () => false,
     held: async () => [],
     reserve: async (tasks) => tasks,
     release: async () => undefined,

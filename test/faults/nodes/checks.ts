@@ -26,6 +26,8 @@ export interface Round {
   readonly disturbedAt: number;
   /** No server ended or was cut off against its will: nothing is sent twice and no attempt is lost. */
   readonly isGentle: boolean;
+  /** Servers ended without taking leave: the only ones whose deaths count. */
+  readonly kills: boolean;
 }
 
 export interface Checked {
@@ -71,7 +73,7 @@ interface FoundRun {
 }
 
 /** I1, I3, I4, I5, I6, I10: each stream on its own. */
-function checkStreams(events: readonly EventRow[], { disturbedAt, isGentle }: Round) {
+function checkStreams(events: readonly EventRow[], { disturbedAt, kills }: Round) {
   const problems: string[] = [];
   const runs = new Map<string, FoundRun>();
   const takeovers: number[] = [];
@@ -100,7 +102,7 @@ function checkStreams(events: readonly EventRow[], { disturbedAt, isGentle }: Ro
         isLost = false;
         break;
       case 'RunRequeued':
-        if (data.deaths > 0 && isGentle) tell('X6 a death is charged');
+        if (data.deaths > 0 && !kills) tell('X6 a death is charged');
         isLost = data.incarnation !== undefined;
         requeued[data.reason] = (requeued[data.reason] ?? 0) + 1;
         active = undefined;

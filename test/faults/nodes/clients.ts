@@ -50,6 +50,8 @@ interface Reply {
 /** A node that says nothing for so long is left for another one. */
 const PATIENCE_MS = scaled(6_000);
 const PAUSE_MS = 50;
+/** A server that has no time to read the request, and one without a database. */
+const UNANSWERED = [408, 503];
 const OVER = ['success', 'error', 'timeout', 'interrupted'];
 
 export function beClient({ nodes, random, notes, webhookUrl, more = [] }: ClientOptions): Client {
@@ -73,7 +75,9 @@ export function beClient({ nodes, random, notes, webhookUrl, more = [] }: Client
       const timer = setTimeout(() => impatience.abort(), PATIENCE_MS);
       try {
         const response = await fetch(`${server.url}${path}`, { ...request, signal: impatience.signal });
-        const answer = response.status === 503 ? undefined : await read(response, () => void timer.refresh());
+        const answer = UNANSWERED.includes(response.status)
+          ? undefined
+          : await read(response, () => void timer.refresh());
         if (answer !== undefined) return answer;
       } catch (error) {
         if (!isAway(error)) throw error;

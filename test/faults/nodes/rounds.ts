@@ -21,6 +21,8 @@ export interface RoundsOptions {
 export interface Figures extends Checked {
   /** Requests that were sent again. */
   readonly repeated: number;
+  /** How long it took after the disturbance until all went on, milliseconds. */
+  readonly recovered: readonly number[];
 }
 
 const CLIENTS = 4;
@@ -44,7 +46,7 @@ async function runRound(
   { cluster, sink, name, seed, races }: RoundsOptions,
   round: number,
 ): Promise<Figures> {
-  const { isGentle, disturb } = CASES[name]!;
+  const { isGentle, kills = false, disturb } = CASES[name]!;
   const { nodes } = cluster;
   const random = createRandom(seed + round);
   const notes: Notes = { threads: new Map(), runs: new Map(), problems: [], repeated: 0 };
@@ -62,9 +64,13 @@ async function runRound(
   await pause(random.int(500, 2_500));
   let disturbedAt = Infinity;
   const mark = (): void => void (disturbedAt = Date.now());
-  await disturb({ cluster, random, round, races, mark, problems: notes.problems, webhookUrl: sink.url });
+  const recovered: number[] = [];
+  await disturb({
+    ...{ cluster, random, round, races, mark, problems: notes.problems, webhookUrl: sink.url },
+    recovered: (ms) => void recovered.push(ms),
+  });
   await Promise.all(clients.map((client) => client.stop()));
   await settle(cluster);
-  const checked = await checkRound({ cluster, notes, taken, since, disturbedAt, isGentle });
-  return { ...checked, repeated: notes.repeated };
+  const checked = await checkRound({ cluster, notes, taken, since, disturbedAt, isGentle, kills });
+  return { ...checked, recovered, repeated: notes.repeated };
 }

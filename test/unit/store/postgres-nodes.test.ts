@@ -3,10 +3,15 @@ import assert from 'node:assert/strict';
 import { createFollowingClock, systemClock } from '../../../src/kernel/clock.ts';
 import type { EventLog } from '../../../src/store/port/log.ts';
 import { readAddress } from '../../../src/kernel/database-address.ts';
+import { LogAway } from '../../../src/store/port/log-failures.ts';
+import { MAX_SILENCE_MS, RENEWAL_MS } from '../../../src/store/port/nodes.ts';
+import { joinNodes } from '../../../src/store/postgres/nodes.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
+import type { Run } from '../../../src/store/sql/work.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
 import { suite } from '../../support/suite.ts';
+import { withTcpProxy } from '../../support/tcp-proxy.ts';
 import { withSchema } from '../../support/test-database.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,12 +19,14 @@ const test = suite('store, several nodes on PostgreSQL');
 const url = shared(test, withPostgres);
 
 /** Lends two nodes, and a connection that looks at what they share. */
-const withNodes = (use: (a: EventLog, b: EventLog, session: Session) => Promise<void>): Promise<void> =>
+const withNodes = (
+  use: (a: EventLog, b: EventLog, session: Session, address: string) => Promise<void>,
+): Promise<void> =>
   withSchema(url(), async (address) => {
     const [a, b] = [await openTestPostgres(address), await openTestPostgres(address)];
     const session = await connect(readAddress(address));
     try {
-      await use(a, b, session);
+      await use(a, b, session, address);
     } finally {
       await Promise.all([a.close(), b.close(), session.end()]);
     }
@@ -89,7 +96,7 @@ test('X5 threads of a node that is gone are taken over once; it is told, and goe
     await silence(session, old, 6_000);
     assert.deepEqual(await b.nodes.takeOver(), []);
     const taken = await whenGone(session, old, async () =>
-      (await Promise.all([b, a, b].map(({ nodes }) => nodes.takeOver()))).flat(),
+      (await Promise.all([b, b, b].map(({ nodes }) => nodes.takeOver()))).flat(),
     );
     assert.deepEqual(
       taken.map(({ threadId }) => threadId),
@@ -101,6 +108,41 @@ test('X5 threads of a node that is gone are taken over once; it is told, and goe
     await session.ask('UPDATE queue SET picked_until = 0');
     assert.deepEqual((await b.nodes.takeOver())[0], { threadId: 't001', holder: old, isAlive: true });
   }));
+
+test('X1 a node that is cut off waits for none of its connections any longer', () =>
+  withNodes(async (a, _, session, address) => {
+    const old = a.nodes.id!;
+    const other = await connect(readAddress(address));
+    await other.ask('BEGIN');
+    await other.ask('LOCK TABLE events IN ACCESS EXCLUSIVE MODE');
+    const read = assert.rejects(a.streamVersion('s'), LogAway);
+    let isCutOff = false;
+    a.nodes.onCutOff(() => (isCutOff = true));
+    await until('the node is cut off', async () => {
+      await silence(session, old, 20_000);
+      return isCutOff;
+    });
+    await read;
+    await other.end();
+    assert.equal(await a.streamVersion('s'), 0);
+  }));
+
+test('X5 a renewal that fails is tried again several times before the node is cut off', () =>
+  withNodes((_, __, session, address) =>
+    withTcpProxy(address, async (proxy) => {
+      const behind = address.replace(new URL(address).host, new URL(proxy.url).host);
+      const run: Run = (work) => session.run(work);
+      const { nodes, leave } = await joinNodes({ url: behind, clock: systemClock(), run });
+      proxy.goAway();
+      const before = proxy.connections;
+      const tried = await new Promise<number>((resolve) => {
+        nodes.onCutOff(() => resolve(proxy.connections - before));
+      });
+      await leave();
+      // One each second; without them one each `RENEWAL_MS`.
+      assert.ok(tried > MAX_SILENCE_MS / RENEWAL_MS, `${tried} attempts`);
+    }),
+  ));
 
 test('I7 a task is reserved by one node, until that releases it or is gone', () =>
   withNodes(async (a, b, session) => {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { EXIT_UNAVAILABLE, exitCodeOf } from '../../../src/cli/exit-codes.ts';
 import { readAddress } from '../../../src/kernel/database-address.ts';
-import { connect, createPool, type Session } from '../../../src/store/postgres/sessions.ts';
+import { createPool } from '../../../src/store/postgres/pool.ts';
+import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
 import { append, batch, committed } from '../../support/batches.ts';
 import { runHere } from '../../support/command-line.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';

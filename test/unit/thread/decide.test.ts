@@ -203,6 +203,41 @@ test('X6 the death of a server in which the code of a run had not begun counts f
     .when(ask.abandon('a', 3, 'server'))
     .then(fact.requeued('a', 2)));
 
+test('X6 the death of a server that may come back counts at the next one, unless it has come back by then', () => {
+  // given
+  const missing = (attempt: number, deaths: number): ThreadEvent =>
+    fact.requeued('a', attempt, {
+      ...{ lost: true, deaths, incarnation: `n${attempt}`, missing: `n${attempt}` },
+    });
+  const startedOn = (attempt: number): ThreadEvent => ({
+    type: 'RunStarted',
+    data: { threadId: THREAD, runId: 'a', attempt, leaseId: 'lease', incarnation: `n${attempt}` },
+  });
+  const history = [
+    ...[fact.created(), fact.runCreated('a'), startedOn(1), missing(1, 0)],
+    ...[startedOn(2), fact.begun('a', 2)],
+  ];
+  // when, then
+  given(...history.slice(0, 3))
+    .when(ask.miss('a'))
+    .then(missing(1, 0));
+  given(...history)
+    .when(ask.miss('a'))
+    .then(missing(2, 1));
+  given(...history)
+    .when(ask.miss('a', true))
+    .then(missing(2, 0));
+  given(...history)
+    .when(ask.abandon('a'))
+    .then(fact.requeued('a', 2, { lost: true, charges: 1, missing: 'n1' }));
+  given(...history)
+    .when(ask.requeue('a', 2))
+    .then(fact.requeued('a', 2, { reason: 'shutdown', missing: 'n1' }));
+  given(...history, fact.saved('a', 'c1', '', 2))
+    .when(ask.miss('a'))
+    .then(fact.requeued('a', 2, { lost: true, incarnation: 'n2' }));
+});
+
 test('X6 an attempt that is handed back has lost nothing', () => {
   const history: ThreadEvent[] = [fact.created(), fact.runCreated('a')];
   for (let attempt = 1; attempt <= 5; attempt++)
