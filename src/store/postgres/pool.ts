@@ -1,6 +1,11 @@
 /** Lends connections, which are made when there are too few. */
+import { systemClock } from '../../kernel/clock.ts';
 import { LogAway } from '../port/log-failures.ts';
 import { isAway, isCrowded, type Session } from './sessions.ts';
+
+/** How often one that nobody holds a session beside tries to make one, and the time between. */
+const MAX_TRIES_ALONE = 5;
+const RETRY_MS = 100;
 
 export interface Pool {
   /** One session of those that are free, made when there are too few. Rejects with `LogAway` while the database is away. */
@@ -15,19 +20,20 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
   const waiting: { resolve(): void; reject(error: unknown): void }[] = [];
   const all = new Set<Session>();
   let lent = 0;
+  const { after } = systemClock();
   let isClosed = false;
 
   async function take(): Promise<Session> {
     if (isClosed) throw closed();
     if (lent >= max) await new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }));
     else lent += 1;
-    for (;;) {
+    for (let triesAlone = 0; ;) {
       for (let session = free.pop(); session !== undefined; session = free.pop())
         if (!session.isLost) return session;
       try {
         return await add();
       } catch (error) {
-        if (!isCrowded(error) || lent === 1) {
+        if (!isCrowded(error) || (lent === 1 && (triesAlone += 1) > MAX_TRIES_ALONE)) {
           const failure = away(error);
           // Those that wait would find the same, one after another.
           if ([...all].every(({ isLost }) => isLost))
@@ -35,6 +41,11 @@ export function createPool(open: () => Promise<Session>, max: number): Pool {
           pass();
           throw failure;
         }
+      }
+      if (lent === 1) {
+        // All that tried together were refused, and count until they are gone.
+        await new Promise<void>((resolve) => void after(RETRY_MS, resolve));
+        continue;
       }
       // The others that hold a session, or try to make one, pass theirs on.
       lent -= 1;
