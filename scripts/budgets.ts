@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1827,
-  'src/store/postgres': 2283,
+  'src/store/postgres': 2294,
   'src/store/sql': 8364,
   'src/store/sqlite': 2224,
   'src/streams': 1043,
