@@ -27,7 +27,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/recording': 5149,
   'src/store/port': 1827,
   'src/store/postgres': 2294,
-  'src/store/sql': 8364,
+  'src/store/sql': 8368,
   'src/store/sqlite': 2224,
   'src/streams': 1043,
   'src/studio': 5837,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78949,
+  test: 78957,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -38,7 +38,7 @@ export function createReceivers(
 ): Receivers {
   const bodies = new Map<string, string>();
   const accepted = new Set<string>();
-  /** Deliveries whose success a server was told, and how many disruptions there had been. */
+  /** Deliveries whose success a server was told, and how many disruptions there had been when it sent. */
   const answered = new Map<string, number>();
   const isFlaky = random.chance(0.5);
   const hasDead = random.chance(0.06);
@@ -68,7 +68,7 @@ export function createReceivers(
   }
 
   function connect(clock: Clock, isAlive: () => boolean): SimulatedOut {
-    const underWay = new Map<string, { host: string; end: (posted: Posted) => void }>();
+    const underWay = new Map<string, { host: string; sentAfter: number; end: (posted: Posted) => void }>();
     let closed = false;
 
     return {
@@ -88,7 +88,7 @@ export function createReceivers(
           const cancel = clock.after(DEADLINE_MS, () =>
             end({ kind: 'failed', error: 'the receiver took too long' }),
           );
-          underWay.set(id, { host, end });
+          underWay.set(id, { host, sentAfter: disruptions.count, end });
         });
         const together = [...underWay.values()].filter((other) => other.host === host).length;
         assert.ok(together <= PER_HOST, `W3 ${together} requests to ${host} at once`);
@@ -110,7 +110,7 @@ export function createReceivers(
       if (way === 'accept' || way === 'vanish') accepted.add(id);
       const request = underWay.get(id);
       if (!isAlive() || request === undefined) return;
-      if (way === 'accept') answered.set(id, disruptions.count);
+      if (way === 'accept') answered.set(id, request.sentAfter);
       request.end(ANSWERS[way]);
     }
   }

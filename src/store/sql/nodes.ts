@@ -141,13 +141,17 @@ export function* reserve(context: SharedContext, id: string, tasks: readonly str
   if (tasks.length === 0) return [];
   // In one order, so that two nodes which reserve the same tasks do not wait for each other.
   const sorted = [...new Set(tasks)].sort();
+  const lives = livesWhere(context);
+  // X1 Others do not respect what a node reserves that slept and has not noticed yet that it is gone.
   const reserved: { task: string }[] = yield rows(
-    `INSERT INTO reservations (task, holder) VALUES ${sorted.map(() => '(?, ?)').join()}
+    `INSERT INTO reservations (task, holder)
+     SELECT asked.column1, nodes.id FROM (VALUES ${sorted.map(() => '(?)').join()}) AS asked CROSS JOIN nodes
+     WHERE nodes.id = ? AND ${lives}
      ON CONFLICT (task) DO UPDATE SET holder = excluded.holder
        WHERE reservations.holder = excluded.holder OR NOT EXISTS
-         (SELECT 1 FROM nodes WHERE nodes.id = reservations.holder AND ${livesWhere(context)})
+         (SELECT 1 FROM nodes WHERE nodes.id = reservations.holder AND ${lives})
      RETURNING task`,
-    sorted.flatMap((task) => [task, id]),
+    [...sorted, id],
   );
   return reserved.map(({ task }) => task);
 }

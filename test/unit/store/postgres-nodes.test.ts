@@ -5,8 +5,10 @@ import type { EventLog } from '../../../src/store/port/log.ts';
 import { readAddress } from '../../../src/kernel/database-address.ts';
 import { LogAway } from '../../../src/store/port/log-failures.ts';
 import { MAX_SILENCE_MS, RENEWAL_MS } from '../../../src/store/port/nodes.ts';
+import { SHARED_CONTEXT } from '../../../src/store/postgres/dialect.ts';
 import { joinNodes } from '../../../src/store/postgres/nodes.ts';
 import { connect, type Session } from '../../../src/store/postgres/sessions.ts';
+import { hasReturned, reserve } from '../../../src/store/sql/nodes.ts';
 import type { Run } from '../../../src/store/sql/work.ts';
 import { openTestPostgres, withPostgres } from '../../support/postgres.ts';
 import { shared } from '../../support/shared-server.ts';
@@ -107,6 +109,10 @@ test('X5 threads of a node that is gone are taken over once; it is told, and goe
     assert.equal(told, 1);
     await session.ask('UPDATE queue SET picked_until = 0');
     assert.deepEqual((await b.nodes.takeOver())[0], { threadId: 't001', holder: old, isAlive: true });
+    assert.deepEqual(
+      [await session.run(hasReturned(old)), await session.run(hasReturned(b.nodes.id!))],
+      [true, false],
+    );
   }));
 
 test('X1 a node that is cut off waits for none of its connections any longer', () =>
@@ -154,6 +160,8 @@ test('I7 a task is reserved by one node, until that releases it or is gone', () 
     assert.deepEqual(await other.nodes.reserve(['a']), []);
     await own.nodes.release('a');
     assert.deepEqual(await other.nodes.reserve(['a', 'new']), ['a', 'new']);
+    // A node that slept may not have noticed yet that it is gone.
+    assert.deepEqual(await session.run(reserve(SHARED_CONTEXT, 'gone', ['newer'])), []);
     const { id } = other.nodes;
     const left = await whenGone(session, id!, () => own.nodes.reserve(['a', 'new']));
     assert.equal(left.length, 2);
