@@ -26,7 +26,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/protocol': 1504,
   'src/recording': 5149,
   'src/store/port': 1827,
-  'src/store/postgres': 2294,
+  'src/store/postgres': 2301,
   'src/store/sql': 8368,
   'src/store/sqlite': 2224,
   'src/streams': 1043,
@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78957,
+  test: 78973,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -31,6 +31,8 @@ const MAX_RETRIES = 5;
 const UNIQUE_VIOLATION = '23505';
 /** SQLSTATEs of statements that are wrong because of the batch's own values, or that exceed a limit of the engine. */
 const MALFORMED = /^(?:2[123]|54)/;
+/** How often the connection may be lost while a batch is committed: one that the server cannot take in time ends it each time. */
+const MAX_LOSSES = 5;
 const AWAY = 'the database does not answer';
 const NO_ROOM = /^53[01]00$/;
 
@@ -39,6 +41,7 @@ interface Waiting {
   readonly since: number;
   /** True: the batch was sent before, and the connection was lost before the answer came. */
   isResent: boolean;
+  losses: number;
   resolve(result: CommitResult): void;
   reject(error: unknown): void;
 }
@@ -164,7 +167,11 @@ export function createWriter({
         return { waiting, result: await transact(() => batches.apply(waiting.batch, at)) };
       } catch (error) {
         const { code = '' } = error as { code?: string };
-        if (error instanceof ConnectionLost && error.isUnknown) waiting.isResent = true;
+        if (error instanceof ConnectionLost && error.isUnknown) {
+          waiting.isResent = true;
+          if ((waiting.losses += 1) > MAX_LOSSES)
+            return { waiting, error: new LogUnavailable(error.message) };
+        }
         if (isAway(error)) return undefined;
         if ((RETRIED.test(code) || error instanceof Outdated) && (retries += 1) <= MAX_RETRIES) continue;
         const result = await resultOf(waiting, error);
@@ -234,7 +241,7 @@ export function createWriter({
       const promise = new Promise<CommitResult>((resolve, reject) => {
         const settled = (): void => void pending.delete(promise);
         queue.push({
-          ...{ batch, since: monotonic(), isResent: false },
+          ...{ batch, since: monotonic(), isResent: false, losses: 0 },
           resolve: (result) => (settled(), resolve(result)),
           reject: (error) => (settled(), reject(error as Error)),
         });

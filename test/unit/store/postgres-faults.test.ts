@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { EXIT_UNAVAILABLE, exitCodeOf } from '../../../src/cli/exit-codes.ts';
 import { readAddress } from '../../../src/kernel/database-address.ts';
+import { LogUnavailable } from '../../../src/store/port/log-failures.ts';
 import { connect } from '../../../src/store/postgres/sessions.ts';
 import { append, batch, committed, textsOf } from '../../support/batches.ts';
 import { runHere } from '../../support/command-line.ts';
@@ -197,6 +198,21 @@ test('L4 a commit for which the database has no room is not done, and the next o
   await session.ask('DROP TRIGGER full_disk ON events');
   await session.end();
   committed(await log.commit(batch([append('s', 0, 'a')])));
+  await log.close();
+});
+
+test('L4 a commit that costs its connection each time is of unknown outcome in the end, and the next one is done', async () => {
+  const address = `${url()}?schema=lost`;
+  const log = await openTestPostgres(address);
+  const session = await connect(readAddress(address));
+  await session.ask(`CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$`);
+  await session.ask(`CREATE CONSTRAINT TRIGGER deadly AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION die()`);
+  await assert.rejects(log.commit(batch([append('s', 0, 'a')])), LogUnavailable);
+  await session.ask('DROP TRIGGER deadly ON events');
+  await session.end();
+  committed(await log.commit(batch([append('t', 0, 'a')])));
   await log.close();
 });
 
