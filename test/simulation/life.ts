@@ -11,7 +11,7 @@ import { checkAll, checkEnd, checkStep, checkStops, unfinished } from './invaria
 import { createLedger } from './ledger.ts';
 import { startProcess, type Process, type Services, type World } from './process.ts';
 import { createReaders } from './readers.ts';
-import { createReceivers } from './receivers.ts';
+import { countDisruptions, createReceivers } from './receivers.ts';
 import { createSchedule } from './schedule.ts';
 
 export interface Life {
@@ -53,7 +53,7 @@ export async function liveOnce(
       fail(error);
     }
   };
-  const disruptions = { count: 0 };
+  const disruptions = countDisruptions(() => schedule.elapsed);
   const receivers = createReceivers(schedule, random, faults, disruptions);
   const isBack = (id: string): boolean => disk.run(hasReturned(id));
   const onDelivered = (id: string): void => receivers.assertAccepted(id);
@@ -117,7 +117,7 @@ export async function liveOnce(
 
   function end(server: number, zombie: boolean): void {
     const dead = processes[server]!;
-    disruptions.count += 1;
+    disruptions.add();
     since = schedule.elapsed;
     dead.die(zombie);
     if (zombie) schedule.at(schedule.elapsed + 60_000, 'a zombie ends', () => dead.die(false));
@@ -148,7 +148,7 @@ export async function liveOnce(
     faults.count('graceful stop');
     clients.lost();
     readers.leave();
-    disruptions.count += 1;
+    disruptions.add();
     await stopping.stop();
     schedule.note(`server ${server} has stopped`);
     if (stopping !== processes[server] || !stopping.isAlive) return;
@@ -164,8 +164,10 @@ export async function liveOnce(
     const server = oneOf(living());
     schedule.note(`server ${server} is frozen for ${ms} ms`);
     processes[server]!.freeze(ms);
-    disruptions.count += 1;
+    disruptions.add();
     since = schedule.elapsed + ms;
+    // When it wakes it goes on with what it was about to do.
+    disruptions.add(since);
   }
 
   function jump(): void {
@@ -250,7 +252,7 @@ export async function liveOnce(
       for (const process of processes) process.die(false);
       readers.leave();
       schedule.jump(13 * HOUR);
-      disruptions.count += 1;
+      disruptions.add();
       for (const server of allServers()) schedule.at(schedule.elapsed, 'restart', () => boot(server));
       const deadline = schedule.elapsed + 2_000;
       while (owed() && (await step(deadline)));

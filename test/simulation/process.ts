@@ -20,7 +20,7 @@ import { openFaultLog } from './fault-log.ts';
 import type { Faults } from './faults.ts';
 import { openSimulatedGraphs, type Plan } from './graphs.ts';
 import type { Ledger } from './ledger.ts';
-import type { Receivers } from './receivers.ts';
+import type { Disruptions, Receivers } from './receivers.ts';
 import { oneOfSeveral, soleNode, type SimulatedNodes } from './nodes.ts';
 import { createProcessClock, createProcessSchedule, type Schedule } from './schedule.ts';
 
@@ -37,7 +37,7 @@ export interface World {
   readonly fail: (error: unknown) => void;
   readonly settings: Settings;
   /** Counts what has happened after which a server may do again what another did. */
-  readonly disruptions: { count: number };
+  readonly disruptions: Disruptions;
 }
 
 interface Settings {
@@ -77,7 +77,7 @@ export function startProcess(world: World, crash: (why: string) => void): Proces
   let life: 'alive' | 'zombie' | 'dead' = 'alive';
   const isAlive = (): boolean => life === 'alive';
   const isShared = settings.servers > 1;
-  const onDisruption = (): void => void (world.disruptions.count += 1);
+  const onDisruption = (): void => world.disruptions.add();
   let node!: SimulatedNodes;
   const log = openFaultLog({
     ...{ schedule, random, faults, disk, isShared, onDisruption, crash, fail },

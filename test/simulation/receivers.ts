@@ -11,6 +11,23 @@ import type { Random } from '../support/random.ts';
 import type { Faults } from './faults.ts';
 import type { Schedule } from './schedule.ts';
 
+/** What has happened after which a server may send again what another has delivered. */
+export interface Disruptions {
+  readonly count: number;
+  /** `at`: when it happens, by the schedule; now without. */
+  add(at?: number): void;
+}
+
+export function countDisruptions(now: () => number): Disruptions {
+  const times: number[] = [];
+  return {
+    get count() {
+      return times.filter((at) => at <= now()).length;
+    },
+    add: (at = now()) => void times.push(at),
+  };
+}
+
 export interface Receivers {
   /** A URL for a new run, of one of a few hosts. */
   pickUrl(): string;
@@ -29,12 +46,11 @@ interface SimulatedOut extends HttpOut {
 const DEADLINE_MS = 10_000;
 const PER_HOST = 4;
 
-/** `disruptions`: what has happened after which a server may send again what another has delivered. */
 export function createReceivers(
   schedule: Schedule,
   random: Random,
   faults: Faults,
-  disruptions: { readonly count: number },
+  disruptions: Disruptions,
 ): Receivers {
   const bodies = new Map<string, string>();
   const accepted = new Set<string>();
