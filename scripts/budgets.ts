@@ -37,7 +37,7 @@ const MAX_LINES: Readonly<Record<string, number>> = {
   'src/workers': 2338,
   'src/ws': 620,
   scripts: 2431,
-  test: 78997,
+  test: 79054,
 };
 
 const MAX_UNUSED_LINES = 100;

@@ -25,7 +25,7 @@ const DEFAULT_POOL = 10;
 /** Two are for scans. */
 export const MIN_POOL = 3;
 const MAX_POOL = 200;
-/** For commits, notifications and renewals. */
+/** A server has one connection each for commits, notifications and renewals. */
 export const OWN_CONNECTIONS = 3;
 
 /** Parameters and their values; other names are refused, because a misspelt `sslmode` would connect without TLS. */
@@ -74,7 +74,7 @@ export function readAddress(text: string): Address {
   return { urls, schema, pool, shown: `${scheme}${name ? `${name}@` : ''}${hosts}${path}` };
 }
 
-/** What is wrong with an address; undefined: nothing. */
+/** Returns what is wrong with an address, in one line; undefined for one that is right. */
 export function databaseUrlProblem(text: string): string | undefined {
   try {
     readAddress(text);

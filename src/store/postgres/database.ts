@@ -1,4 +1,4 @@
-/** What is done at a database without opening its log. */
+/** Commands migrate a database, and look at it, without opening its log. */
 import { readAddress, type Address } from '../../kernel/database-address.ts';
 import type { Condition } from '../port/condition.ts';
 import { openKeyring, type EncryptionKeys } from '../sql/keyring.ts';

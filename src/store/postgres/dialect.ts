@@ -15,7 +15,7 @@ const TYPES = {
 /** NULL of a type. */
 export const nullOf = (declared: string): string => `NULL::${TYPES[baseOf(declared)]}`;
 
-/** An index takes 2,704 bytes: twice as many characters of four bytes each, and ids beside them. */
+/** An entry of an index has at most 2,704 bytes: two such beginnings with four bytes a character, and an id beside them. */
 const MAX_INDEXED_CHARS = 300;
 const beginning = (text: string): string => `left(${text}, ${MAX_INDEXED_CHARS})`;
 

@@ -94,7 +94,7 @@ export async function openPostgresLog(options: PostgresLogOptions): Promise<Even
   const node = await joinNodes({ url: options.url, clock, run: read }).catch((error: unknown) => {
     throw unusable(address, error);
   });
-  // What connections that are silent owe is not waited for any longer.
+  // A node that is cut off waits for no answer of a connection that has fallen silent.
   node.nodes.onCutOff(connections.cut);
   const wakeUps = openWakeUps(connections.listen, () => node.nodes.count, {
     look: (threads, runs) => points.lend((session) => lookAt(session, threads, runs)),

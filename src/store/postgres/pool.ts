@@ -3,7 +3,7 @@ import { systemClock } from '../../kernel/clock.ts';
 import { LogAway } from '../port/log-failures.ts';
 import { isAway, isCrowded, type Session } from './sessions.ts';
 
-/** How often one that nobody holds a session beside tries to make one, and the time between. */
+/** A caller that finds no other one with a session tries so often to make one, with so much time between. */
 const MAX_TRIES_ALONE = 5;
 const RETRY_MS = 100;
 

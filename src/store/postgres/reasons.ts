@@ -1,4 +1,4 @@
-/** What is wrong with a database, in one line that says what to change. */
+/** Names what is wrong with a database, in one line that says what to change. */
 import pg from 'pg';
 import type { Address } from '../../kernel/database-address.ts';
 import { Unavailable } from '../../kernel/unavailable.ts';
@@ -15,7 +15,7 @@ const NO_HOST = 'there is no such host';
 const UNKNOWN_AUTHORITY =
   'its certificate is of an authority that is not known here: name the file of that one with ?sslrootcert=/path/ca.crt';
 
-/** By SQLSTATE, or by the code of a system error. */
+/** The keys are SQLSTATEs and codes of system errors. */
 const REASONS: Readonly<Record<string, string>> = {
   '28000': 'it does not let this role in: check user, password and sslmode, and pg_hba.conf there',
   '28P01': 'the password is refused: check user and password',

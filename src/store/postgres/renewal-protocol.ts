@@ -1,4 +1,4 @@
-/** What the server and the thread that renews its node share. The thread says when it has joined, and ends when it is told to. */
+/** A server and the thread that renews its node share this. The thread says when it has joined, and ends when it is told to. */
 export interface RenewalSetup {
   readonly url: string;
   readonly id: string;

@@ -61,7 +61,7 @@ interface Setup {
 /** A server that will not do, however often it is asked. */
 class Unsuitable extends Error {}
 
-/** What each of several hosts said, in their order. */
+/** None of several hosts will do: `failures` has what each of them said, in their order. */
 export class NoHost extends Error {
   readonly failures: readonly Error[];
 

@@ -31,7 +31,7 @@ const MAX_RETRIES = 5;
 const UNIQUE_VIOLATION = '23505';
 /** SQLSTATEs of statements that are wrong because of the batch's own values, or that exceed a limit of the engine. */
 const MALFORMED = /^(?:2[123]|54)/;
-/** How often the connection may be lost while a batch is committed: one that the server cannot take in time ends it each time. */
+/** A batch that the server cannot take in time costs a connection each time; so many are lost before it is given up. */
 const MAX_LOSSES = 5;
 const AWAY = 'the database does not answer';
 const NO_ROOM = /^53[01]00$/;
@@ -39,8 +39,7 @@ const NO_ROOM = /^53[01]00$/;
 interface Waiting {
   readonly batch: Batch;
   readonly since: number;
-  /** True: the batch was sent before, and the connection was lost before the answer came. */
-  isResent: boolean;
+  /** How often the connection was lost after the batch had been sent and before the answer came. */
   losses: number;
   resolve(result: CommitResult): void;
   reject(error: unknown): void;
@@ -113,7 +112,7 @@ export function createWriter({
 
   /** Returns what waits for a database that is away. */
   async function settle(group: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const isTogether = group.length > 1 && !group.some(({ isResent }) => isResent);
+    const isTogether = group.length > 1 && group.every(({ losses }) => losses === 0);
     if (isTogether && (await commitTogether(group))) return [];
     const settled: Settled[] = [];
     for (const waiting of group) {
@@ -129,10 +128,10 @@ export function createWriter({
   function giveUp(): void {
     const due = monotonic() - maxAwayMs;
     for (const waiting of queue.splice(0)) {
-      const { batch, since, isResent, resolve, reject } = waiting;
+      const { batch, since, losses, resolve, reject } = waiting;
       if (stopped !== undefined) resolve({ kind: 'unknown-outcome', cause: stopped });
-      else if (since > due || (!isDraining && (isResent || batch.lease !== undefined))) queue.push(waiting);
-      else if (isResent) reject(new LogUnavailable(AWAY));
+      else if (since > due || (!isDraining && (losses > 0 || batch.lease !== undefined))) queue.push(waiting);
+      else if (losses > 0) reject(new LogUnavailable(AWAY));
       else reject(new LogAway(AWAY));
     }
   }
@@ -150,7 +149,7 @@ export function createWriter({
       return true;
     } catch (error) {
       if (error instanceof ConnectionLost && error.isUnknown)
-        for (const waiting of group) waiting.isResent = true;
+        for (const waiting of group) waiting.losses += 1;
       return false;
     }
   }
@@ -159,7 +158,7 @@ export function createWriter({
   async function commitAlone(waiting: Waiting): Promise<Settled | undefined> {
     for (let retries = 0; ;) {
       try {
-        if (waiting.isResent) {
+        if (waiting.losses > 0) {
           const found = await transact(() => findOwn(waiting.batch));
           if (found !== undefined) return { waiting, result: found };
         }
@@ -168,7 +167,6 @@ export function createWriter({
       } catch (error) {
         const { code = '' } = error as { code?: string };
         if (error instanceof ConnectionLost && error.isUnknown) {
-          waiting.isResent = true;
           if ((waiting.losses += 1) > MAX_LOSSES)
             return { waiting, error: new LogUnavailable(error.message) };
         }
@@ -185,11 +183,11 @@ export function createWriter({
 
   /** The result of a batch that could not be written; undefined when that is a failure. */
   async function resultOf(
-    { batch, isResent }: Waiting,
+    { batch, losses }: Waiting,
     error: unknown,
   ): Promise<CommitResult | 'away' | undefined> {
     try {
-      const own = isResent ? await transact(() => findOwn(batch)) : undefined;
+      const own = losses > 0 ? await transact(() => findOwn(batch)) : undefined;
       if (own !== undefined) return own;
       if (error instanceof Refused) return error.result;
       if (!(error instanceof pg.DatabaseError)) return undefined;
@@ -241,7 +239,7 @@ export function createWriter({
       const promise = new Promise<CommitResult>((resolve, reject) => {
         const settled = (): void => void pending.delete(promise);
         queue.push({
-          ...{ batch, since: monotonic(), isResent: false, losses: 0 },
+          ...{ batch, since: monotonic(), losses: 0 },
           resolve: (result) => (settled(), resolve(result)),
           reject: (error) => (settled(), reject(error as Error)),
         });

@@ -14,7 +14,7 @@ export interface Dialect {
   holds(parameter: string): string;
   /** Whether the row `t` of `carried_threads` has one of these pairs. */
   carries(parameter: string): string;
-  /** What an index knows of a long text and a parameter: it may hold the beginnings of texts alone. */
+  /** A condition that an index can answer about a long text: the index may hold the beginnings of texts alone. */
   bounds(column: string, comparison: '>=' | '<=', parameter: string): string;
   /** The order of a long text, which such an index begins. */
   order(column: string): string;

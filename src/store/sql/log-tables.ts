@@ -51,7 +51,7 @@ const TEXTS: Tables = {
       ns: 'text',
       // The id of the checkpoint or thread, or the channel.
       name: 'id',
-      // Of a value; empty for a checkpoint or thread; NULL for writes, of which a checkpoint has several rows.
+      // A value has one; a checkpoint and a thread have an empty one; writes have NULL, as a checkpoint has several rows of them.
       version: 'text?',
       // NULL for a value that came with its checkpoint.
       run: 'id?',
@@ -59,7 +59,7 @@ const TEXTS: Tables = {
       at: 'integer?',
       // The last frame that the run had when it saved the checkpoint, if an executor did.
       last_frame: 'integer?',
-      // Of writes: which stretch of the text is which write.
+      // Rows of writes say here which stretch of the text is which write.
       parts: 'text?',
       ...DIFFERENCE,
       ...CONTENT,
